@@ -62,7 +62,8 @@ fn game(predicts: bool) -> Simulation {
     game
 }
 
-/// Returns a closure that runs frames of the client. A tick of the server arrives in each frame.
+/// Returns a closure that runs frames of the client and measures them. A packet of one server tick arrives in
+/// each frame.
 fn frames(game: &mut Simulation) -> impl FnMut(u64) -> Duration {
     |frames| {
         let mut elapsed = Duration::ZERO;

@@ -1,13 +1,12 @@
 //! The cost of choosing which objects are sent first: 10,000 changed objects wait for one connection, and one
-//! packet fits into each tick. The hand-written candidate does the same work on an array: it computes the age
-//! of each object that waits, selects the oldest objects, and encodes them.
+//! packet can be sent in each tick. The hand-written candidate does the same work on an array: it computes
+//! for how long each object has waited, selects the objects that have waited longest, and encodes them.
 //!
 //! Also measures the cost of budgets that are too small. A server with 30 connections, which each need 400
 //! changes in each tick, is compared with the same server without budgets.
 //!
-//! *Invariant:* where one packet fits into a tick, all objects wait in each tick, and the number of changed
-//! objects equals the number of sent objects. With budgets of 98 and 50 percent some objects wait in each
-//! tick.
+//! *Invariant:* with one packet in a tick, objects wait in every tick, and each tick changes as many objects
+//! as it sends. With budgets of 98 and 50 percent, some objects wait in each tick.
 
 #[path = "support/ratios.rs"]
 mod ratios;
@@ -22,13 +21,13 @@ use repl::prelude::*;
 use ratios::Side;
 
 const OBJECTS: usize = 10_000;
-/// About as many objects as fit into a packet.
+/// The approximate number of objects that fit into a packet.
 const SENT: usize = 180;
 const TICK: Duration = Duration::from_millis(16);
-/// One packet in each tick.
+/// The budget of one packet in each tick.
 const BYTES_PER_SECOND: usize = 75_000;
 
-/// The objects that 30 connections see. All of them change in each tick.
+/// The number of objects that each of the 30 connections sees. All of them change in each tick.
 const CROWD_OBJECTS: usize = 400;
 const CROWD_CONNECTIONS: u64 = 30;
 
@@ -95,7 +94,7 @@ impl Repl {
     }
 }
 
-/// The tick since which each object waits, in an array.
+/// The hand-written candidate: for each object, the tick since which it waits.
 struct Hand {
     since: Vec<u32>,
     values: Vec<u32>,
@@ -139,7 +138,8 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// `budget` is the budget of each connection, as a part of the bytes that it needs.
+    /// `budget` is the budget of each connection, as a part of the bytes that it needs. `None` means no
+    /// limit.
     fn new(budget: Option<f64>) -> Self {
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..ServerConfig::default() };
         let mut server = Server::new(config);

@@ -1,5 +1,5 @@
-//! A thousand remote calls and a thousand messages in a tick, from a client to the server, compared with the
-//! same bytes in a format written by hand: length, channel, bytes.
+//! A thousand remote calls and a thousand messages in a tick, from a client to the server, each compared with
+//! the same bytes in a hand-written format: length, channel, bytes.
 //!
 //! *Invariant:* every candidate sends the same parameters in packets of the same size, and adds them up on
 //! the other side, so no call is lost or skipped.
@@ -18,7 +18,8 @@ use ratios::Side;
 
 const CALLS: u64 = 1_000;
 const PACKET_BYTES: usize = 1_200;
-/// As many messages a second as calls.
+/// The options of [`Add`]. A client may send as many of these messages in a second as it may make calls of
+/// [`Target::add`].
 const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 10_000 };
 
 /// The object with the functions that are called.
@@ -26,7 +27,7 @@ const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per
 struct Target {
     #[replicated(push)]
     health: u16,
-    /// The sum of all parameters that arrived.
+    /// The sum of all parameters of the calls that arrived.
     sum: u64,
 }
 
@@ -41,10 +42,10 @@ impl Target {
 #[derive(NetSerialize, Clone)]
 struct Add(u64);
 
-/// A way to bring a thousand numbers to the other side.
+/// A way to send a thousand numbers to the other side.
 trait Candidate {
     fn new() -> Self;
-    /// Queues the numbers and makes packets.
+    /// Queues a thousand numbers, beginning with `first`, and makes packets.
     fn send(&mut self, first: u64);
     /// Receives the packets and adds up the numbers.
     fn receive(&mut self);
@@ -167,8 +168,8 @@ impl Candidate for Messages {
     }
 }
 
-/// Messages written by hand: two bytes of length, one byte of channel, the bytes. They are stored until they
-/// are acknowledged, like the messages of a reliable channel.
+/// Hand-written messages: two bytes of length, one byte of channel, then the bytes of the message. They are
+/// stored until they are acknowledged, like the messages of a reliable channel.
 #[derive(Default)]
 struct Hand {
     stored: Vec<Vec<u8>>,
@@ -226,7 +227,7 @@ enum Part {
     Receive,
 }
 
-/// Runs ticks, and returns the time that one part of them took.
+/// Returns a function that runs ticks, and returns the total time of one part of them.
 fn time<C: Candidate>(part: Part) -> impl FnMut(u64) -> Duration {
     let (mut candidate, mut next, mut expected) = (C::new(), 0_u64, 0_u64);
     move |ticks| {

@@ -1,5 +1,5 @@
-//! Merging 64 changelists, the most that an object's history keeps, compared with masks and sorted lists of
-//! handles.
+//! Merging 64 changelists (lists of changed handles), which is the most that an object's history stores,
+//! compared with merging masks and sorted lists of handles.
 //!
 //! *Invariant:* every candidate ends with the same handles.
 
@@ -19,7 +19,7 @@ const LISTS: u32 = 64;
 const CONNECTIONS: usize = 32;
 const MEMBERS: u32 = 1_000;
 const MEMBER_HANDLES: u32 = 4;
-/// Handles in one list: of an object's fields, and of an array's elements.
+/// The number of handles in one list, the number of an object's fields, and of an array's elements.
 const CHANGES: u32 = 8;
 const FIELDS: u32 = 30;
 
@@ -39,7 +39,8 @@ struct Squad {
     members: Vec<Member>,
 }
 
-/// Returns the handles of list number `list`, ascending: some are the same in each list, some differ.
+/// Returns the handles in list number `list`, ascending. Some handles are in every list, others differ from
+/// list to list.
 fn changed(list: u32, below: u32) -> Vec<u32> {
     let mut handles: Vec<u32> = (0..CHANGES)
         .map(|at| (at * 97 + (at % 2) * list.wrapping_mul(0x9e37_79b1) / 1_024) % below)
@@ -159,8 +160,8 @@ fn history_of(lists: &[Changelist]) -> History {
     history
 }
 
-/// Measures a tick of 32 connections. Each connection has merged the whole history except one list, which was
-/// added last.
+/// Does the work of a tick with 32 connections. Each connection has already merged all lists of the history
+/// except the last one.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
     drop(history.push(newest, true));
     for _ in 0..CONNECTIONS {

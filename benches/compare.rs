@@ -1,13 +1,14 @@
-//! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the replicated
-//! values in packed form, which is the least possible work. `memory` compares all memory of the objects.
+//! Comparing 10,000 objects with their shadows (copies with the values of the last comparison), compared with
+//! `memcmp`. `values` is a `memcmp` of only the replicated values in packed form, which is the least possible
+//! work. `memory` is a `memcmp` of all memory of the objects.
 //!
-//! In `resting`, half of the values are quantised. Half of these rest inside the margin of another step, so
-//! their bytes differ from those of the shadow.
+//! In `resting`, half of the values are quantised. Half of these have left their last sent step by less than
+//! the margin, so they count as unchanged although their bytes differ from those of the shadow.
 //!
 //! In `dirty`, the 100 objects that may have changed are known. The comparison of these objects is compared
 //! with a hand-written function that looks at each field. Both sides prefetch the objects.
 //!
-//! *Invariant:* each candidate finds as many differing objects as were changed.
+//! *Invariant:* each candidate finds exactly as many objects that differ as were changed.
 
 #[path = "support/player.rs"]
 mod player;
@@ -26,9 +27,9 @@ use player::Player;
 use ratios::{Side, timed};
 
 const OBJECTS: usize = 10_000;
-/// The distance between two changed objects, if one in a hundred objects changes.
+/// The distance between two changed objects, where one in a hundred objects changes.
 const STRIDE: usize = 100;
-/// How many objects ahead memory is prefetched.
+/// How many objects before its comparison an object is prefetched.
 const PRELOAD_LEAD: usize = 8;
 
 /// An object of plain fields only.
@@ -100,7 +101,7 @@ struct Quantised {
 
 /// The functions of an object that the benchmark needs.
 trait Subject: Replicated + Clone + PartialEq {
-    /// The bytes of the compared values.
+    /// How many bytes the compared values of an object have.
     const VALUE_BYTES: usize;
     fn nth(index: u32) -> Self;
     fn set_health(&mut self, health: u16);
@@ -200,7 +201,7 @@ struct Column<T> {
     class: Class<T>,
     live: Vec<T>,
     shadow: Vec<T>,
-    /// The seen bytes of all objects.
+    /// The seen bytes of all objects: the bytes of their quantised values at the last comparison.
     seen: Vec<u8>,
     rows: Vec<usize>,
     changes: Changelist,
@@ -256,8 +257,8 @@ impl<T: Subject> Column<T> {
 }
 
 impl Column<Quantised> {
-    /// Returns a column of objects at rest. Half of their quantised values are inside the margin of another
-    /// step.
+    /// Returns a column of objects at rest. Half of their quantised values have left their last sent step,
+    /// but by less than the margin.
     fn resting() -> Self {
         let mut column = Self::new();
         for object in &mut column.live {
@@ -334,7 +335,7 @@ impl Dirty {
         }
     }
 
-    /// Compares the players that changed, and updates their shadows. Returns how many differed.
+    /// Changes players, compares them, and updates their shadows. Returns how many differed.
     fn settle(&mut self) -> usize {
         self.change();
         let mut refusals = Vec::new();
@@ -349,7 +350,7 @@ impl Dirty {
         found
     }
 
-    /// Does the same with a hand-written function.
+    /// Does the same as `settle` with a hand-written comparison.
     fn settle_by_hand(&mut self) -> usize {
         self.change();
         let Column { live, shadow, .. } = &mut self.column;
@@ -362,7 +363,7 @@ impl Dirty {
     }
 }
 
-/// Prefetches the row that is compared some rows after the one at index `at`.
+/// Prefetches the row that is compared [`PRELOAD_LEAD`] rows after the row at index `at` of the list.
 #[inline]
 fn preload_ahead(rows: &[usize], at: usize, live: &[Player], shadow: &[Player]) {
     if let Some(&row) = rows.get(at + PRELOAD_LEAD) {

@@ -21,10 +21,10 @@ use ratios::Side;
 const LEN: u32 = 10_000;
 const CONNECTIONS: [usize; 2] = [1, 32];
 const TICK: Duration = Duration::from_millis(16);
-/// Longer than any measurement.
+/// A timeout that is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
-/// The same fields as an item, as the value of an entry and as an object.
+/// The same fields as the item of an array, as the value of a map's entry, and as an object.
 #[derive(Clone, Debug, Default, PartialEq, FastArrayItem)]
 struct Item {
     kind: u16,
@@ -40,7 +40,7 @@ struct Object {
     wear: u8,
 }
 
-/// A container or a set of objects with 10,000 parts. One part changes at a time.
+/// A container with 10,000 parts, or a set of 10,000 objects. One part changes at a time.
 trait Whole: Sized {
     fn spawn(server: &mut Server) -> Self;
     fn register(client: &mut Client);
@@ -49,7 +49,7 @@ trait Whole: Sized {
     fn assert_same(&self, server: &Server, client: &Client);
 }
 
-/// A container in one object.
+/// A container of [`LEN`] parts, which is a property of one object, the [`Holder`].
 trait Container: Default + PartialEq + Property + Send + Sync {
     fn full() -> Self;
     fn change(&mut self, index: u32);
@@ -169,7 +169,7 @@ impl<W: Whole> Scene<W> {
         self.whole.change(&mut self.server, self.next);
     }
 
-    /// Runs a tick of the server. Keeps the packets of the first connection.
+    /// Runs a tick of the server. Stores the packets of the first connection.
     fn send(&mut self) {
         self.now += TICK;
         self.server.tick(self.now);

@@ -16,7 +16,7 @@ use std::{env, fs};
 use ratios::Side;
 
 const STRUCTS: usize = 200;
-/// Few, because each takes many seconds.
+/// The number is small, because each round takes many seconds.
 const ROUNDS: usize = 5;
 /// The types of the fields of each struct.
 const FIELDS: [&str; 20] = [
@@ -42,13 +42,13 @@ const FIELDS: [&str; 20] = [
     "u32",
 ];
 
-/// A crate that is only checked.
+/// A crate on which `cargo check` runs.
 struct Checked {
     folder: PathBuf,
 }
 
 impl Checked {
-    /// Writes the crate `name` with this dependency, and these attributes above each struct.
+    /// Writes the crate `name`. It has this dependency, and these attributes above each struct.
     fn new(name: &str, dependency: &str, attributes: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("derive-bench").join(name);
         fs::create_dir_all(folder.join("src")).expect("the folder for temporary files can be written");
@@ -64,14 +64,15 @@ impl Checked {
             let _ = writeln!(source, "}}\n");
         }
         fs::write(folder.join("Cargo.toml"), manifest).expect("the manifest can be written");
-        // The same versions of all crates as in the workspace.
+        // The crate uses the same versions of all crates as the workspace.
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).expect("the workspace has a lock file");
         fs::write(folder.join("src/lib.rs"), source).expect("the source can be written");
         Self { folder }
     }
 
-    /// Checks the crate, without its dependencies if they were built before. Returns how long this takes.
+    /// Runs `cargo check`. Returns how long it takes. Dependencies that were checked before are not checked
+    /// again.
     fn check(&self) -> Duration {
         let source = self.folder.join("src/lib.rs");
         let text = fs::read(&source).expect("the source was written");

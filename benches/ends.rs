@@ -2,6 +2,7 @@
 //! are lost.
 //!
 //! *Invariant:* only the server's work is measured. Each run ends when the client has removed all objects and
+//! the server has received the acks.
 //! the server knows it.
 
 #[path = "../tests/support/ends.rs"]
@@ -55,13 +56,14 @@ fn ends(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Prints the longest tick for each way and link. Also compares the cost of removing 6,000 of 60,000 objects
-/// with the cost of removing 6,000 objects without other objects.
+/// Prints the longest tick for each way to remove objects and each link. Also compares the cost of removing
+/// 6,000 of 60,000 objects with the cost of removing 6,000 objects of a world without others.
 fn print_ratios() {
     for end in [End::Despawn, End::Hide] {
         for link in LINKS {
             let longest = cost(MANY, end, link).longest.as_secs_f64() * 1e3;
-            // An error of the output is ignored, so that the measurement continues when its reader has gone.
+            // An output error is ignored, so that the measurement continues when nobody reads its output any
+            // more.
             let _ = writeln!(io::stdout(), "ticks   {end:?}, {link:?}: the longest {longest:.1} ms");
         }
         let total =

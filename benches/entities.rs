@@ -1,8 +1,9 @@
-//! Entities with three components each, in a store outside the library. They are replicated as one class for
-//! the whole entity, and as a root with a subobject for each component. Measures bytes and times of the first
-//! packets for a client, and of a tick in which a tenth of the entities moves.
+//! Entities with three components each, in a store outside the library. They are replicated in two ways: as
+//! one class for the whole entity, or as a root (an object without fields) with a subobject for each
+//! component. Measures bytes and times of the first packets for a client, and of a tick in which a tenth of
+//! the entities moves.
 //!
-//! *Invariant:* both clients end with the same values.
+//! *Invariant:* the clients of both ways end with the same values.
 #![expect(clippy::print_stdout, reason = "the figures")]
 
 #[path = "support/cpu.rs"]
@@ -74,7 +75,7 @@ impl Moves for Place {
     }
 }
 
-/// The object with the position of an entity, and the live values in the store.
+/// An entity that moves: the object with its position, and the live values in the store.
 struct Moving<T> {
     object: ObjectRef<T>,
     live: T,
@@ -200,7 +201,7 @@ fn measure<E: Entity>() -> Figures {
 }
 
 fn main() {
-    // Cargo's tests run benches, too.
+    // `cargo test` runs benches too, and then without this argument.
     if !std::env::args().any(|arg| arg == "--bench") {
         return;
     }

@@ -1,7 +1,7 @@
 //! Fast arrays: the cost of one change in arrays of different lengths, for one connection and for many.
 //!
-//! *Invariant:* after each measured change the replica equals the live array. The change itself is measured
-//! separately.
+//! *Invariant:* after each measured change the client's copy equals the live array. The call that makes the
+//! change is measured separately.
 
 #[path = "support/config.rs"]
 mod config;
@@ -41,7 +41,7 @@ struct Bag {
     items: FastArray<Item>,
 }
 
-/// A change of an array. The change that undoes the first one is not measured.
+/// A measured change of an array. A second change, which is not measured, undoes it.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Edit,
@@ -84,7 +84,7 @@ impl Change {
         }
     }
 
-    /// Restores the length.
+    /// Returns the change that restores the length, if this change alters it.
     fn undo(self) -> Option<Self> {
         match self {
             Self::Edit => None,
@@ -104,11 +104,11 @@ impl Places {
     }
 }
 
-/// A live array and its replica, and the position of the next change.
+/// A live array and its copy on the client, and the position of the next change.
 struct Pair {
     link: Link<Bag>,
-    /// If set, an array of this length is moved in memory before each delta, so that the caches are in the
-    /// same state as after a move.
+    /// If set, an array that is moved in memory before each update is built. So the caches are in the same
+    /// state as after a move of the measured array.
     moved: Option<Vec<Item>>,
     places: Places,
 }
@@ -119,7 +119,7 @@ impl Pair {
         Self { link: Link::new(Bag { items }), moved: None, places: Places(len as u64) }
     }
 
-    /// Returns the time of building and applying the delta of `count` changes, one at a time.
+    /// Returns the time of building and applying the updates of `count` changes, one after another.
     fn deltas(&mut self, change: Change, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         let Self { link, moved, places } = self;
@@ -145,7 +145,7 @@ impl Pair {
         elapsed
     }
 
-    /// Returns the bytes of one change of this kind, rounded up.
+    /// Returns how many bytes the update of one such change takes, rounded up.
     fn bytes(&mut self, change: Change) -> u64 {
         let link = &mut self.link;
         let at = link.live.items.len() * 2 / 3;
@@ -166,13 +166,13 @@ impl Pair {
     }
 }
 
-/// Returns the time of the change itself, in an array and in a `Vec`.
+/// Returns the time of `count` calls that change a fast array, or a `Vec` if `is_fast` is false.
 fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     let items = || (0..len).map(|at| Item { kind: at as u16, ..Item::default() });
     let (mut fast, mut vec, mut places) =
         (items().collect::<FastArray<_>>(), items().collect::<Vec<_>>(), Places(7));
-    // Without spare capacity the first new item would move all others in memory. A measurement of few changes
-    // would then measure mostly this move.
+    // Without spare capacity, the first new item would move all others in memory. In a measurement of few
+    // changes, this move would be most of the time.
     fast.reserve(1);
     vec.reserve(1);
     timed(count, || {
@@ -188,7 +188,7 @@ fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     })
 }
 
-/// A server with one array and clients that have it. One client answers for all.
+/// A server with one array, and connections that have it. One client answers for all connections.
 struct Crowd {
     server: Server,
     bag: ObjectRef<Bag>,
@@ -215,7 +215,8 @@ impl Crowd {
         crowd
     }
 
-    /// Runs one tick and delivers the answers. Returns the time of the server, and the bytes for one client.
+    /// Runs one tick and delivers the client's answers. Returns the time of the server, and the bytes for one
+    /// client.
     fn tick(&mut self) -> (Duration, u64) {
         let Self { server, connections, client, now, .. } = self;
         *now += TICK;

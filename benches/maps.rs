@@ -1,5 +1,5 @@
-//! Maps: the cost of one changed entry, and of all entries for a new client, compared with the same entries
-//! in a fast array.
+//! Maps: the cost of one changed entry, and the cost of sending all entries to a new client, both compared
+//! with the same entries in a fast array.
 //!
 //! A map of the standard library does not know which entries were written to, so each comparison looks at all
 //! of them. The comparisons of a `ReplicatedMap` and of a fast array look at the changed entry only.
@@ -86,7 +86,7 @@ struct Board<S: Store + Default> {
     entries: S,
 }
 
-/// One container on both sides; one entry changes at a time.
+/// One container on both sides. One entry changes at a time.
 struct Changing<S: Store + Default> {
     link: Link<Board<S>>,
     len: u32,
@@ -125,7 +125,7 @@ impl<S: Store + Default> Changing<S> {
     }
 }
 
-/// A server with one container. Clients come and go.
+/// A server with one container, and clients that join and leave.
 struct Opening<S: Store + Default> {
     server: Server,
     board: ObjectRef<Board<S>>,
@@ -139,8 +139,8 @@ impl<S: Store + Default> Opening<S> {
         Self { server, board, now: TICK }
     }
 
-    /// Returns the working time of both sides until a new client has everything and the server knows this,
-    /// and the bytes of state.
+    /// Returns how long the server and the client worked together until a new client had everything and the
+    /// server had its ack. Also returns how many bytes of state were sent.
     fn join(&mut self) -> (Duration, u64) {
         let start = Instant::now();
         let Self { server, now, .. } = self;
@@ -173,7 +173,7 @@ impl<S: Store + Default> Opening<S> {
         (elapsed, bytes)
     }
 
-    /// Closes the connection of a client that leaves, and lets the server forget it.
+    /// Closes the connection of a client, and removes the client from the server.
     fn leave(&mut self, id: ConnectionId) {
         self.server.connection(id).disconnect();
         self.now += ServerConfig::default().timeout * 2;

@@ -21,14 +21,14 @@ use wanderers::{Seen, State};
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// Prints one line: the purpose of the memory, and its size in each of several cases.
+/// Prints one line: `held` says what the memory is for, and each case has a name and a size.
 fn report(held: &str, cases: &[(&str, f64)]) {
     let mut line = format!("memory  {held:<44}");
     for (case, bytes) in cases {
         let digits = usize::from(*bytes < 100.0);
         line += &format!("  {case} {bytes:.digits$} B");
     }
-    // An error of the output is ignored, so that the measurement continues when its reader has gone.
+    // An output error is ignored, so that the measurement continues when nobody reads its output any more.
     let _ = writeln!(io::stdout(), "{line}");
 }
 

@@ -1,6 +1,6 @@
 //! The first client of a world: spawning the objects, sending them, and receiving them on the client. Each
-//! part is compared with the same work of a hand-written encoder. Also measures updates for a client that has
-//! all objects, of players and of a class with many properties.
+//! part is compared with the same work of a hand-written encoder. Also measures updates for a client that
+//! already has all objects: players, or objects with many properties.
 //!
 //! *Invariant:* both candidates begin each turn with new servers and clients, so both allocate new memory.
 //! After each turn, the client has exactly the values of the server.
@@ -41,7 +41,7 @@ const UPDATES: &Workload = &Workload::ALL[1];
 const PLAYERS: u32 = UPDATES.players;
 const TICK: Duration = Duration::from_millis(16);
 
-/// Returns how long a part took.
+/// Chooses one of the measured times.
 type Part = fn(&Times) -> Duration;
 
 /// How long each part of a first client took.
@@ -59,8 +59,8 @@ trait Candidate {
     fn join() -> (Self, Times)
     where
         Self: Sized;
-    /// Changes the players of one tick and sends the changes. Returns how long the client took to receive
-    /// them, and their bytes.
+    /// Changes the players of tick `step` and sends the changes. Returns how long the client took to receive
+    /// them, and how many bytes they had.
     fn update(&mut self, step: u32) -> (Duration, u64);
     /// Returns whether the client has the values of the server.
     fn is_equal(&self) -> bool;
@@ -91,7 +91,7 @@ impl Subject for Player {
     }
 }
 
-/// An object with more properties than a set of handles stores without an allocation.
+/// An object with so many properties that a set of their handles needs an allocation.
 #[derive(Clone, Debug, PartialEq, Replicated)]
 #[replicated(all)]
 struct Wide {
@@ -247,12 +247,13 @@ impl Candidate for Hand {
     }
 }
 
-/// Returns one part of the times of `count` joins.
+/// Returns the sum of one part's times over `count` joins.
 fn joins<C: Candidate>(count: u64, part: Part) -> Duration {
     (0..count).map(|_| part(&C::join().1)).sum()
 }
 
-/// Returns how long a server takes to spawn all players after it made room for them, `count` times.
+/// Returns how long a server takes to spawn all players if it has reserved memory for them before. Does this
+/// `count` times.
 fn spawns_with_room(count: u64) -> Duration {
     let mut spawning = Duration::ZERO;
     for _ in 0..count {

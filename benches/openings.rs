@@ -1,4 +1,4 @@
-//! Openings: the cost of sending a long map or array to clients that join.
+//! Openings (the updates that create objects): the cost of sending a long map or array to clients that join.
 //!
 //! *Invariant:* only the server's work is measured, from the tick that accepts the clients until each has
 //! everything. Each run checks the result.
@@ -124,7 +124,7 @@ impl<T: Long> Host<T> {
         while self.server.poll_event().is_some() {}
     }
 
-    /// Returns the time for `count` joins of one client, with 1,000 items.
+    /// Returns the time of `count` joins of `clients` clients, divided down to one client and 1,000 items.
     fn opens(&mut self, clients: usize, count: u64) -> Duration {
         let elapsed: Duration = (0..count).map(|_| self.open(clients)).sum();
         elapsed * 1_000 / (self.len * clients) as u32

@@ -1,8 +1,8 @@
 //! One change of an ordered array, from the server's call to the client's array, in arrays of 100 to 100,000
 //! items.
 //!
-//! A change is written, compared, listed, encoded, read and applied. Positions are drawn at random. Between
-//! the measured changes, other changes restore the length. These changes are not measured.
+//! The measured work is: make the change, compare, list, encode, read and apply. Positions are chosen at
+//! random. Between the measured changes, other changes restore the length. These are not measured.
 //!
 //! *Invariant:* after each run the client's array equals the server's.
 
@@ -73,7 +73,7 @@ impl Pair {
             random: 0x9e37_79b9_7f4a_7c15,
         };
         pair.update();
-        // An array that has been in use for a while.
+        // These changes leave the array in the state of an array that has been in use for a while.
         for _ in 0..200 {
             pair.change(Change::Insert);
             pair.change(Change::Remove);
@@ -129,7 +129,8 @@ impl Pair {
         bits
     }
 
-    /// Makes `count` changes. Returns how long the changes took, without the changes that restore the length.
+    /// Makes `count` measured changes. Returns how long they took together, without the changes that restore
+    /// the length.
     fn run(&mut self, change: Change, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         for _ in 0..count {

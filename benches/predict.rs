@@ -1,6 +1,7 @@
-//! A frame of predicted objects, and a tick of the history of objects, compared with the same work by hand.
+//! A frame of a client with predicted objects, and a tick of a server that records the history of objects,
+//! both compared with the same work by hand.
 //!
-//! *Invariant:* every candidate ends a frame with the same states.
+//! *Invariant:* all candidates have the same states at the end of each frame.
 
 #[path = "support/ratios.rs"]
 mod ratios;
@@ -32,7 +33,7 @@ fn step(state: &mut State) {
     (*x, *y, *z) = (*x + *right, *y + *up, *z + *on);
 }
 
-/// Frames without a rollback: each object is confirmed and steps once.
+/// Runs frames without a rollback: each object is confirmed and steps once.
 fn predicted() -> impl FnMut(u64) -> Duration {
     let mut objects: Vec<Predicted<State>> = (0..OBJECTS).map(|_| Predicted::default()).collect();
     let mut server = [0.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.0, 0.0];
@@ -54,7 +55,7 @@ fn predicted() -> impl FnMut(u64) -> Duration {
     }
 }
 
-/// The same with a queue of states for each object.
+/// The same as [`predicted`], with a hand-written queue of states for each object.
 fn by_hand() -> impl FnMut(u64) -> Duration {
     let mut server = [0.0, 0.0, 0.0, 0.1, 0.2, 0.3, 0.0, 0.0];
     let mut start = server;
@@ -94,7 +95,7 @@ fn history() -> impl FnMut(u64) -> Duration {
     }
 }
 
-/// The same with a table of all players for each tick.
+/// The same as [`history`], with a hand-written table of all players for each tick.
 fn history_by_hand() -> impl FnMut(u64) -> Duration {
     let mut past = vec![vec![[0.0_f32; 3]; PLAYERS]; CAP as usize + 2];
     let mut tick = 0_u64;

@@ -1,8 +1,8 @@
-//! The cost of relevancy: creatures that wander, and players who see the creatures near them.
+//! The cost of relevancy (deciding who sees what): creatures wander, and players see the creatures near them.
 //!
-//! The library decides who sees what within the tick, between its other work. So the cost is measured as the
-//! difference of two ticks: a tick of a class with an area, and a tick of the same class without an area. No
-//! client is connected and nothing is shared, so nothing is encoded.
+//! The library decides who sees what within the tick, between its other work. So its cost is measured as the
+//! difference between two ticks: a tick of a class with an area, minus a tick of the same class without an
+//! area. No client is connected and nothing is shared, so nothing is encoded.
 //!
 //! The two hand-written grids do the same work on arrays of positions. The first grid computes in each tick
 //! the distance of each player to each creature in the cells around it. The second grid changes what players
@@ -10,9 +10,9 @@
 //! each tick of a grid, so that the caches of the processor are in the same state for all candidates.
 //!
 //! `crossings` measures creatures that all move to another cell in each tick, minus the time for creatures
-//! that all move within their cells. `join` is the time until a connected client has a viewpoint, and also
-//! the time until the packets of the tick with all creatures in sight are made. `idle` measures ticks in
-//! which nothing changes, with clients that have all objects.
+//! that all move within their cells. `join` is the time of `set_viewpoints` for a connected client. A second
+//! figure of `join` also contains the tick that makes the packets with all creatures in sight. `idle`
+//! measures ticks in which nothing changes, with clients that have all objects.
 //!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
@@ -39,7 +39,7 @@ use grids::{Candidate, Exact, OnChange, PLAYERS, Scene, Set, VIEW};
 use ratios::Side;
 
 const TICK: Duration = Duration::from_millis(33);
-/// The timeout is longer than any measurement.
+/// A timeout that is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
 #[derive(Replicated, Default, Clone, Copy)]
@@ -48,7 +48,7 @@ struct Creature {
     position: [f32; 2],
 }
 
-/// Gives the class an area, so that players see only the creatures near them.
+/// Sets an area for the class, so that players see only the creatures near them.
 fn locate(server: &mut Server) {
     let position = |creature: &Creature| [creature.position[0], creature.position[1], 0.0];
     server.class().locate(Area::within(VIEW).flat(), position);
@@ -143,7 +143,7 @@ fn ticks(candidate: &mut dyn Candidate, count: u64) -> Duration {
     (0..count).map(|_| tick()).sum()
 }
 
-/// Returns the additional time of the ticks of one candidate, compared with another candidate. Both run in
+/// Returns by how much the ticks of one candidate take longer than those of another candidate. Both run in
 /// turns, so that the processor's speed is the same for both.
 fn difference(one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) -> Duration {
     let mut times = [Duration::ZERO; 2];
@@ -154,8 +154,8 @@ fn difference(one: &mut dyn Candidate, other: &mut dyn Candidate, count: u64) ->
     times[0].saturating_sub(times[1])
 }
 
-/// Returns the time of the ticks of a candidate. A tick of `other` comes before each of them and is not
-/// measured.
+/// Returns the time of `count` ticks of a candidate. A tick of `other`, which is not measured, runs before
+/// each of them.
 fn ticks_after(other: &mut dyn Candidate, candidate: &mut dyn Candidate, count: u64) -> Duration {
     let mut tick = || {
         ticks(other, 1);
@@ -195,7 +195,7 @@ fn scene(criterion: &mut Criterion) {
     }
 }
 
-/// Reports the time of 5,000 crossings.
+/// Prints the time of 5,000 crossings from a cell to another.
 fn report_crossings() {
     let [mut crossing, mut staying] = [true, false].map(|crosses| Repl::new(true, Scene::hopping(crosses)));
     let [mut hand, mut hand_staying] = [true, false].map(|crosses| OnChange::new(Scene::hopping(crosses)));
@@ -211,7 +211,7 @@ fn report_crossings() {
 /// The number of creatures in sight of a client that joins.
 const JOINED: usize = 1_000;
 
-/// Returns a server with creatures that are all near zero.
+/// Returns a server whose creatures are all near the position zero.
 fn dense_server() -> Server {
     let mut server = Server::new(config::at_once());
     locate(&mut server);
@@ -222,8 +222,8 @@ fn dense_server() -> Server {
     server
 }
 
-/// Returns the time until a connected client has all objects in its sight. If `sends` is false, no packet is
-/// sent.
+/// Returns the time of setting the viewpoint of a connected client, which brings all objects into its sight.
+/// If `sends` is true, the time includes a tick, which makes the packets.
 fn join(crowd: &mut Crowd, sends: bool) -> Duration {
     let connection = crowd.connect();
     (0..4).for_each(|_| _ = crowd.exchange());
@@ -240,12 +240,12 @@ fn join(crowd: &mut Crowd, sends: bool) -> Duration {
     time
 }
 
-/// Reports how long it takes until a client has 1,000 creatures in sight.
+/// Prints how long it takes until a client has 1,000 creatures in sight.
 fn report_join() {
     let crowd =
         || Crowd::new(dense_server(), ClientConfig::default(), |client| _ = client.register::<Creature>());
     let (mut shown, mut sent) = (crowd(), crowd());
-    // Only the cells near zero have creatures, and only the first player is there.
+    // Only the cells near the position zero have creatures, and only the first player is there.
     let mut scene = Scene::new();
     scene.players[0] = [0.0; 2];
     for (number, position) in scene.creatures.iter_mut().enumerate() {
@@ -293,7 +293,7 @@ fn idle_crowd(objects: usize, connections: usize) -> Crowd {
     crowd
 }
 
-/// Reports the time of a tick in which nothing changes.
+/// Prints the time of a tick in which nothing changes, for three numbers of objects.
 fn report_idle(work: &str, connections: usize) {
     let [mut small, mut medium, mut large] =
         [1_000, 10_000, 100_000].map(|objects| idle_crowd(objects, connections));

@@ -1,5 +1,5 @@
-//! Serialising once for all connections compared with once for each, and each kind of property compared with
-//! a hand-written bit writer.
+//! Two comparisons: serialising once for all connections against once for each, and each kind of property
+//! against a hand-written bit writer.
 //!
 //! *Invariant:* shared and unshared output are the same bits. Every value is decoded, and the decoded value
 //! encodes to the same bits.
@@ -27,7 +27,7 @@ use samples::Sample;
 
 const CONNECTIONS: usize = 32;
 const PLAYERS: u32 = 1_000;
-/// Values of a property in one packet.
+/// The number of values of a property in one packet.
 const VALUES: u32 = 64;
 
 /// Players that moved, and a packet writer for each connection.
@@ -60,7 +60,7 @@ impl Crowd {
         Self { class, shadows, moved, once: BitWriter::new(), outputs }
     }
 
-    /// Writes each player's values for every connection.
+    /// Writes each player's values once for every connection.
     fn unshared(&mut self) {
         for output in &mut self.outputs {
             output.clear();
@@ -83,7 +83,7 @@ impl Crowd {
         }
     }
 
-    /// Writes each player's values once and copies their bits to every connection, player by player.
+    /// Writes each player's values once, and copies the bits of each player separately to every connection.
     fn shared_by_object(&mut self) {
         self.outputs.iter_mut().for_each(BitWriter::clear);
         for shadow in &self.shadows {
@@ -99,7 +99,7 @@ impl Crowd {
     }
 }
 
-/// Values of one kind of property, and the buffer for their bits.
+/// Values of one kind of property, and a buffer for their bits.
 struct Batch<S> {
     class: Class<S>,
     values: Vec<S>,
@@ -139,7 +139,7 @@ impl<S: Sample> Batch<S> {
         black_box(self.by_hand.finish());
     }
 
-    /// Validates and then applies each value, like a client.
+    /// Validates each value and then applies it, as a client does.
     fn decode(&mut self, into: &mut S) -> usize {
         let (mut first, mut second) = (BitReader::new(self.writer.finish()), None);
         let mut references = ReferenceMap::new(&NoObjects);

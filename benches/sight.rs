@@ -1,12 +1,12 @@
 //! Changes that only some connections see: each of many connections sees a part of a large world.
 //!
-//! The hand-written side is the delta encoder of the bench `tick`, with a list of viewers for each cell. A
-//! change is added to the connections that see its cell, and each connection writes its own packets. It has
-//! no conditions, and objects do not move between cells. Players stand still, so all keep seeing the same
-//! objects.
+//! The hand-written side is the delta encoder of the bench `tick`, with a list of viewers for each cell. It
+//! adds a change to the connections that see its cell, and writes the packets of each connection separately.
+//! It has no conditions, and objects cannot move to other cells. Players stand still, so each connection
+//! keeps seeing the same objects.
 //!
 //! *Invariant:* both sides write the same values, send them to the connections that see the same cells, store
-//! all packets, and receive an acknowledgement of every packet.
+//! all packets, and receive an ack of every packet.
 
 #[allow(dead_code, reason = "each bench uses a part")]
 #[path = "support/bits.rs"]
@@ -42,9 +42,9 @@ use ratios::Side;
 use workload::{Arena, Change, Workload};
 
 const TICK: Duration = Duration::from_millis(16);
-/// The timeout is longer than any measurement.
+/// A timeout that is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
-/// Players are at most this far from zero, on both axes.
+/// The greatest coordinate of a player. The least coordinate is its negative.
 const EXTENT: f32 = 1_000.0;
 
 /// A tenth of the players changes in each tick.
@@ -68,7 +68,7 @@ const SCENES: [Scene; 4] = [
     Scene { name: "1000_see_20_percent", connections: 1_000, radius: 505.0 },
 ];
 
-/// Returns a position for a number. The positions are spread evenly over the world.
+/// Returns the position of player or viewpoint `number`. The positions are spread evenly over the world.
 fn place(number: u32, salt: u32) -> [f32; 3] {
     let mixed = u64::from(number ^ salt << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let part = |bits: u64| (bits % 20_000) as f32 / 10_000.0 * EXTENT - EXTENT;
@@ -81,7 +81,7 @@ fn viewpoint(connection: usize, radius: f32) -> [f32; 3] {
     place(connection as u32, 1).map(|at| at * (EXTENT - radius) / EXTENT)
 }
 
-/// The packets of a tick to one client, each after its length.
+/// The packets of a tick to one client. Its length stands before each packet.
 #[derive(Clone, Default)]
 struct Packets(Vec<u8>);
 
@@ -217,7 +217,7 @@ struct Hand {
 }
 
 impl Hand {
-    /// Returns connections that see the same players as the clients.
+    /// Returns a server whose connections see the same players as the clients of `repl`.
     fn new(repl: &Repl) -> Self {
         let world = World::new(CHANGES.players);
         let mut viewers = vec![Vec::new(); world.players.len()];

@@ -1,4 +1,4 @@
-//! One server tick with logs at the level `INFO` and with counters, with the features `tracing` and `metrics`.
+//! One server tick with logs at the level `INFO` and with counters (the features `tracing` and `metrics`).
 //!
 //! *Invariant:* all candidates write the same values and send the same bytes.
 

@@ -24,9 +24,9 @@ type Guest = Program<Client>;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 const TICK: Duration = Duration::from_millis(10);
-const INPUT: Channel = Channel::Sequenced { copies: 3 }; // each step is in the packets of three ticks
+const INPUT: Channel = Channel::Sequenced { copies: 3 }; // each step is sent in three packets, one a tick
 const STEPS: MessageOptions = MessageOptions { per_second: 110, ..MessageOptions::DEFAULT }; // one in a tick
-const PACKETS: usize = 1_000; // received in a tick: a flood must not keep the loop busy for ever
+const PACKETS: usize = 1_000; // at most this many in a tick, so that a flood cannot block it
 const FOLDER: &str = "target/coop-certificate";
 const USAGE: &str = "[--insecure-udp] server ADDRESS | client ADDRESS NAME [--pin HASH] | --self-test --json";
 const NO_QUIC: &str = "this build cannot encrypt: cargo run --features quic --example coop -- …";

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 
-/// An entity is named by its root, on the server and on clients.
+/// The root object stands for its entity, on the server and on clients.
 type Entity = ObjectRef<Root>;
 
 #[derive(Replicated, Default)]
@@ -41,7 +41,8 @@ struct Column<T> {
     removed: Vec<ObjectRef<T>>,
 }
 
-/// A component, and the object that replicates it: null until the server has one.
+/// A component, and the object that replicates it. The reference is null until the server has spawned the
+/// object.
 #[derive(Default)]
 struct Row<T> {
     component: T,
@@ -79,7 +80,7 @@ impl<T: Replicated + WithoutFastArrays> Column<T> {
         let object = update.cast::<T>()?;
         let entity = client.object_info(client.object_info(object).parent()?).cast::<Root>()?;
         if let UpdateKind::Despawned(_) = update.what {
-            // A new component may have replaced it already.
+            // A new object may already have replaced the removed one.
             if self.rows.get(&entity).is_some_and(|row| row.object == object) {
                 self.rows.remove(&entity);
             }

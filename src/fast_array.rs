@@ -1,7 +1,7 @@
-//! Fast arrays: guards, iterators, and their use between a server and its clients.
+//! Fast arrays: their iterators and guards, and how a server and its clients use them.
 //!
-//! The documentation of [`FastArray`] describes which writes mark an item as changed, the use of ids, and the
-//! effect of an assignment. An [`OrderedFastArray`](crate::OrderedFastArray) has the same order on clients as
+//! The documentation of [`FastArray`] describes which writes mark an item as changed, how ids are used, and
+//! what an assignment does. An [`OrderedFastArray`](crate::OrderedFastArray) has the same order on clients as
 //! on the server; its own iterators are in [`ordered`](crate::ordered).
 //!
 //! # Items
@@ -56,11 +56,11 @@
 //!
 //! # Items that a client adds by itself
 //!
-//! A client may add an item before the server does. The item gets a [local](crate::ItemId::is_local) id, and
-//! no update changes it. When the server adds its own item for the same thing, both items are in the array,
-//! because the library cannot know that they belong together. The game puts a number of its own into both
-//! items to recognise them. The client removes its predicted item in the notify of the field, which runs
-//! after the items of the server were added.
+//! A client may add an item before the server does. The item has a [local](crate::ItemId::is_local) id, and
+//! no update changes it. When the server later adds its own item for the same thing, the client's array
+//! contains both items, because the library cannot know that they belong together. To recognise them, the
+//! game puts an equal number into both items. The client removes its own item in the notify of the field,
+//! which runs after the items of the server were added.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -116,8 +116,8 @@
 //! # assert_eq!(arrows.len(), 2);
 //! ```
 //!
-//! If the server never confirms a prediction, the item stays until the client removes it: by
-//! [`remove_by_id`](FastArray::remove_by_id) with the id that [`push`](FastArray::push) returned, or by
-//! `retain_mut` as above.
+//! If the server never adds its own item, the client's item remains until the client removes it. It can do
+//! this with [`remove_by_id`](FastArray::remove_by_id), with the id that [`push`](FastArray::push) returned,
+//! or with `retain_mut` as above.
 
 pub use repl_fastarray::{FastArray, ItemMut, IterMut};

@@ -28,8 +28,8 @@
 //! ```
 //!
 //! The library follows the rules of Unreal Engine: layouts with handles, lifetime conditions, notifies with
-//! the old value, comparison with a shadow, one list of changes for all connections. The links may lose,
-//! repeat and reorder packets.
+//! the old value, comparison with a shadow (a copy of the values that were compared last), and one list of
+//! changes for all connections. The links may lose, repeat and reorder packets.
 //!
 //! # From nothing to a replicated struct
 //!
@@ -101,25 +101,26 @@
 //! ```
 //!
 //! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. Below
-//! the table are the tables of the `NetSerialize` types that the fields have, each type once. `cargo insta
-//! review` accepts or rejects the change; commit the accepted table with it. Builds from before and after
-//! such a change refuse each other in the handshake. `{:#}` adds to each row the offset and the size in
-//! memory, and prints the ranges of memory that are each compared as one block. Offsets depend on compiler
-//! and target, so compare them only for types that are `repr(C)`. The example `layouts` has both forms, and a
-//! hand-written serialiser that uses the traits of `bitstream_io`.
+//! the table of the class are the tables of the `NetSerialize` types of its fields, each type once. `cargo
+//! insta review` accepts or rejects the change; commit the accepted table together with the change. Builds
+//! from before and after such a change refuse each other in the handshake. The format `{:#}` adds to each row
+//! the offset and the size in memory, and prints the ranges of memory that are each compared as one block.
+//! Offsets depend on compiler and target, so compare them only for types that are `repr(C)`. The example
+//! `layouts` has both forms, and a hand-written serialiser that uses the traits of `bitstream_io`.
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
-//! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
-//! that the next [`tick`](Server::tick) compares it. [`server.edit(player).health(90)`](Server::edit) does
-//! the same by a setter, which also marks the field if it has the attribute `push`.
-//! [`get_pair_mut`](Server::get_pair_mut) borrows two objects at the same time. The server must know all
-//! classes before the first client connects: call [`register`](Server::register) for each class that has not
-//! been spawned by then. With [`Register`], one function registers everything for both sides.
+//! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object as
+//! written to, so that the next [`tick`](Server::tick) compares it.
+//! [`server.edit(player).health(90)`](Server::edit) does the same with a setter, which also marks the field
+//! if the field has the attribute `push`. [`get_pair_mut`](Server::get_pair_mut) borrows two objects at the
+//! same time. The server must know all classes before the first client connects: call
+//! [`register`](Server::register) for each class that has not been spawned before this. With [`Register`],
+//! one function registers everything for both sides.
 //!
 //! Settings of one object, one connection or one class are methods of a handle:
 //! [`server.object(player)`](Server::object), [`server.connection(id)`](Server::connection) and
 //! [`server.class::<Player>()`](Server::class). [`object_info`](Server::object_info) and
-//! [`connection_info`](Server::connection_info) read the settings.
+//! [`connection_info`](Server::connection_info) return the current settings.
 //!
 //! **Say who sees what.** At first every client sees every object. [`set_area`](ClassHandle::set_area) sets
 //! the distance up to which the objects of a class are seen. The field with their position has
@@ -130,9 +131,9 @@
 //! an object from one client.
 //!
 //! **Share a level.** Objects that both sides have loaded, such as the doors of a level, have paths.
-//! [`Statics::spawn`] gives an object of the server its path, and [`ClientStatics::place`] gives an object of
-//! a client its path. When the object of the server arrives, the client's object under the same path gets its
-//! values, and keeps the fields that are not replicated:
+//! [`Statics::spawn`] spawns an object of the server with a path, and [`ClientStatics::place`] adds an object
+//! of a client with a path. When the object of the server arrives, the client's object under the same path
+//! receives its values, and keeps its own values in the fields that are not replicated:
 //!
 //! ```
 //! use repl::Placed;
@@ -154,11 +155,11 @@
 //! assert_eq!(placed, Placed::Waiting); // `UpdateKind::Bound` comes with the object of the server
 //! ```
 //!
-//! **Say what goes first.** [`set_update_rate`](ClassHandle::set_update_rate) limits how often the objects of
-//! a class are compared and sent, [`set_budget`](ConnectionHandle::set_budget) limits the bytes for a client.
-//! If not everything fits, the objects with the greatest product of [priority](ClassHandle::set_priority) and
-//! age are sent first, so no object waits for ever. [`why_not_sent_to`](ObjectInfo::why_not_sent_to) returns
-//! the reason why an object is not sent:
+//! **Say what is sent first.** [`set_update_rate`](ClassHandle::set_update_rate) limits how often the objects
+//! of a class are compared and sent. [`set_budget`](ConnectionHandle::set_budget) limits the bytes for a
+//! client. If not everything fits into the budget, the objects with the greatest product of
+//! [priority](ClassHandle::set_priority) and waiting time are sent first, so that no object waits for ever.
+//! [`why_not_sent_to`](ObjectInfo::why_not_sent_to) returns the reason why an object is not sent:
 //!
 //! ```
 //! use repl::NotSent;
@@ -183,13 +184,14 @@
 //! assert_eq!(server.object_info(wolf).why_not_sent_to(player), Some(NotSent::NotConnected));
 //! ```
 //!
-//! **Serve from an ECS.** The objects of a class may also live in a store of your own, which may move its
-//! rows. Register the class of these objects with [`register_external`](Server::register_external). The
-//! server then stores no live copy of them. Before each tick, pass each object that changed to
+//! **Serve from an ECS.** The objects of a class may also be in a store of your own, which may move its rows.
+//! Register the class of these objects with [`register_external`](Server::register_external). The server then
+//! stores only its comparison copies of them. Before each tick, pass each object that changed to
 //! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
-//! [`External`] lists the exceptions. On a client, [`copy_to`](Update::copy_to) copies the properties that
-//! arrived to a component. An entity with several components is a root with subobjects, and
-//! [`place`](External::place) sets its position. The example `external` shows all of this.
+//! [`External`] lists the exceptions. On a client, [`copy_to`](Update::copy_to) copies the received
+//! properties to a component. An entity with several components is an object without fields (the root), and
+//! the components are subobjects of it. [`place`](External::place) sets the position of the root. The example
+//! `external` shows all of this.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -217,28 +219,29 @@
 //! ```
 //!
 //! **Receive.** A [`Client`] learns the same classes by [`register`](Client::register). It stores its copies
-//! of the objects under the same references as the server. After it has connected to a restarted server, its
-//! references are valid only on this client. Fields, messages and calls translate references, so send
-//! references in no other way.
+//! of the objects under the same references as the server. After the server was restarted, the references of
+//! a client differ from the server's and are valid only on this client. References in fields, messages and
+//! calls are translated, so send references in no other way.
 //!
 //! - [`poll_update`](Client::poll_update) returns what happened to objects of all classes, in the order of
 //!   the packets: which were spawned, changed, got another owner, or were despawned.
-//! - [`poll_event`](Client::poll_event) returns what happened to the connection.
-//! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
-//! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return what an object is
-//!   to this client.
+//! - [`poll_event`](Client::poll_event) returns what happened to the connection, for example that it was
+//!   lost.
+//! - [`receive`](Client::receive) calls notifies and [`Callbacks`] while it applies a packet.
+//! - [`is_owner`](ClientObjectInfo::is_owner) and [`role`](ClientObjectInfo::role) return whether this client
+//!   owns an object, and who controls it.
 //! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet,
 //!   [`clock`](Client::clock) estimates which tick to draw, and [`Interpolated`] returns the value to draw.
-//! - [`inputs`](Client::inputs) returns the ticks of the server for which the player's inputs are due, and a
-//!   [`Predicted`] shows the effect of these inputs at once.
+//! - [`inputs`](Client::inputs) returns the ticks of the server for which the player must set an input now,
+//!   and a [`Predicted`] shows the effect of these inputs at once.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
 //! **Play in the process of the server.** [`connect_host`](Server::connect_host) adds a host: a player
-//! without packets and copies, as on Unreal's listen server. [`server.host()`](Server::host) returns a handle
-//! that makes the host's calls, sends its messages, and polls the messages and updates for it. With
-//! [`LocalPlayer`], one function works for a client and for the host. The guide has a table of the
-//! differences.
+//! without packets and without copies of the objects, as on Unreal's listen server.
+//! [`server.host()`](Server::host) returns a handle that makes the host's calls, sends its messages, and
+//! polls the messages and updates for the host. With [`LocalPlayer`], one function works for a client and for
+//! the host. The guide has a table of the differences.
 //!
 //! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the
 //! input of a player. Both sides register the types of their messages, each with a [`Channel`], before the
@@ -313,9 +316,9 @@
 //! }
 //! ```
 //!
-//! A function that needs more than the server, for example a physics world, ends with `;` instead of a body.
-//! Its calls wait until [`poll_call`](Server::poll_call) returns them as values of an enum, here
-//! `PlayerCall`.
+//! A function that needs more than the server, for example a physics world, ends with `;` and has no body.
+//! Its calls wait until [`poll_call`](Server::poll_call) returns them as values of an enum, which is
+//! `PlayerCall` in this example.
 //!
 //! **Carry.** Server and client open no socket and read no clock. Send the packets that
 //! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
@@ -328,8 +331,9 @@
 //!
 //! - Without the feature `quic`, the crate opens no socket, and does not encrypt or authenticate. The
 //!   checksum of a packet detects damage, not forgery. It uses threads only with the feature `rayon`.
-//! - If the budget of a tick is smaller than a packet, packets are shorter. A tick sends no packet only if
-//!   its budget is under 64 bytes, or if a single object was larger than the budget.
+//! - If the remaining budget of a tick is smaller than a full packet, the server sends a shorter packet. A
+//!   tick sends no packet only if its budget is less than 64 bytes, or if an earlier tick has exceeded its
+//!   budget by a single large object.
 //! - Clients send no state, only calls, inputs and messages. A call has at most 64 KiB. A message has at most
 //!   64 KiB too, unless its type allows up to 16 MiB ([`MessageOptions::max_bytes`]).
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
@@ -340,8 +344,8 @@
 //!
 //! # The three types to know
 //!
-//! - [`Server`] owns objects, or borrows them from your own store. It compares them in each tick, and makes
-//!   the packets of each connection.
+//! - [`Server`] owns objects, or borrows them from your own store. In each tick, it compares them with the
+//!   values of the last tick, and makes the packets of each connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
 //! - [`ObjectRef`] names an object on both sides: `spawn` returns it, and a field of this type refers to
 //!   another object.
@@ -358,8 +362,8 @@
 //!   Callbacks run for items that were added, were changed or are about to be removed, but not if the whole
 //!   array is removed: [`ItemCallbacks`] has the details.
 //! - **Only values of the server.** Every value that a client shows was the server's value at some tick, and
-//!   no property goes back to an older value. A reference to an object that the client does not have reads as
-//!   null, and becomes valid when the object comes.
+//!   no property returns to an older value. A reference to an object that the client does not have reads as
+//!   null, and becomes valid when the object arrives.
 //! - **All or nothing.** A packet is applied completely or not at all. Bytes from a peer never panic. A
 //!   length in a packet allocates memory only if the rest of the packet is long enough for that many
 //!   elements.
@@ -367,15 +371,16 @@
 //!   packet is made.
 //! - **Same layouts.** No state is sent between two builds if their classes differ on the wire. The error
 //!   names the first class that differs.
-//! - **Objects live where you like.** Objects may live in the server, or outside it in a store that moves its
-//!   rows and [hands them to the server](External). The server sends the same packets in both cases.
+//! - **Objects may be in your own store.** The server can own objects, or they can be in a store that moves
+//!   its rows and [passes them to the server](External). The server sends the same packets in both cases.
 //!   [`External`] lists the exceptions.
 //! - **Messages and calls arrive exactly once.** Each message of a reliable [`Channel`] and each reliable
 //!   call is delivered exactly once while the connection lasts, and in order if the channel is ordered. A
 //!   call runs only while its object exists.
 //! - **Clients do only what they may.** A call of a client runs only if this client owns the object of the
 //!   call at that moment, and only if the validator accepts the call. A client cannot change a property.
-//! - **Deterministic.** The same calls with the same times and packets make the same packets.
+//! - **Deterministic.** If a program makes the same calls with the same times and the same received packets,
+//!   the library makes the same packets.
 //!
 //! # Non-guarantees
 //!
@@ -388,8 +393,8 @@
 //! - A reference may reveal the identity of an object that the client cannot see.
 //! - A [`FastArray`], an `IndexMap` and an `IndexSet` do not keep their order on clients. An
 //!   [`OrderedFastArray`] does, after everything has arrived.
-//! - When a client may no longer see a property, it keeps the last value that it saw. For example, a former
-//!   owner keeps the last values for the owner.
+//! - When a client may no longer see a property, it keeps the last value that it received. For example, a
+//!   former owner keeps the last values of the properties that only the owner may see.
 //!
 //! # Features
 //!
@@ -401,8 +406,8 @@
 //! - `bitflags`: `flags!` makes types that the macro `bitflags!` has defined usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, and [`ItemId`]s as numbers.
 //! - `quic`: encrypted connections over the internet, in the module `quic`.
-//! - `rayon`: [`Server::tick`] compares several classes, and makes the packets of several clients, at the
-//!   same time. The packets are the same.
+//! - `rayon`: [`Server::tick`] compares several classes at the same time, and makes the packets of several
+//!   clients at the same time. The packets are the same as without this feature.
 //! - `tracing`: logs sessions and mistakes, and with the target `repl::packets` the content of each packet.
 //!   There is a span for each tick of a server, and for each packet that a client applies.
 //! - `metrics`: each tick of a server counts packets and bytes, and for each class objects and changes. The
@@ -545,6 +550,8 @@ pub use repl_net::{
 #[cfg(feature = "quic")]
 #[doc(inline)]
 pub use repl_quic as quic;
+/// A simulated network for tests, which delays, loses, repeats, reorders and damages packets by a seed.
+#[doc(inline)]
 pub use repl_sim as sim;
 
 /// The names that most programs need.
@@ -575,7 +582,7 @@ pub mod __private {
     pub use repl_net::__private::*;
 }
 
-/// An object with fast arrays is compared through `&mut`, because the comparison may give items new ids.
+/// An object with fast arrays is compared through `&mut`, because the comparison may assign ids to new items.
 ///
 /// ```
 /// # use repl::prelude::*;

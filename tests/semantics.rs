@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// A letter and a number, such as `('S', 45)`.
 type Number = (char, u32);
 
-/// The last number of each letter. The page has a line for each number from 1 to this one.
+/// The greatest number of each letter. The page has a line for each number from 1 to this one.
 const LINES: [Number; 3] = [('S', 224), ('R', 27), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
-/// The marks as they are at the start of a line. The page explains the marks.
+/// The words with which a line of the page may begin. The page explains them.
 const MARKS: [&str; 6] =
     ["  *Differs:*", "  *Better:*", "  *Same", "  *Instead:*", "  *Not built", "  *Here:*"];
 
@@ -63,8 +63,8 @@ fn numbers_of(name: &str) -> Vec<Number> {
     stem.split('_').map_while(|part| number(&part.to_uppercase()).filter(|_| lower(part))).collect()
 }
 
-/// Returns the tests by file and name. Mistakes for the derive tests, which are modules, count as tests with
-/// the file in their names.
+/// Returns the tests, each as its file and its name. Each mistake for the derive is a module; it counts as a
+/// test whose name begins with its file.
 fn tests(texts: &[(String, String)]) -> BTreeSet<(String, String)> {
     let mut tests = BTreeSet::new();
     for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".rs")) {
@@ -82,7 +82,7 @@ fn tests(texts: &[(String, String)]) -> BTreeSet<(String, String)> {
     tests
 }
 
-/// A line of the page, with the lines that belong to it.
+/// A line of the page, such as that of S45, and the lines below that belong to it.
 #[derive(Default)]
 struct Item {
     number: Option<Number>,
@@ -129,8 +129,7 @@ impl Item {
     }
 }
 
-/// Splits the page into its lines with numbers. Text between lines with numbers becomes items without a
-/// number.
+/// Splits the page into items: one for each line with a number. Other text becomes items without a number.
 fn items(page: &str) -> Vec<Item> {
     let mut items = vec![Item::default()];
     for line in page.lines() {
@@ -148,8 +147,8 @@ fn items(page: &str) -> Vec<Item> {
     items
 }
 
-/// Returns the page. Each line with a number lists all tests that have this number in their names. Tests that
-/// were added by hand follow these tests.
+/// Returns the page with new lists of tests: each item lists all tests that have its number in their names,
+/// and then the tests that were added by hand.
 fn updated(page: &str, tests: &BTreeSet<(String, String)>) -> String {
     let mut lines = Vec::new();
     for item in items(page) {
@@ -227,8 +226,8 @@ fn each_line_names_tests_that_exist() {
     }
 }
 
-/// Returns the planted faults whose names begin with numbers, each with the words by which Cargo chooses its
-/// tests.
+/// Returns the faults of `faults.toml` whose names begin with numbers such as `s45`, each with its arguments
+/// of `cargo test`.
 fn faults_of_statements() -> Vec<(String, String)> {
     let table = fs::read_to_string(root().join("tests/mutants/faults.toml")).expect("the faults are there");
     let text = |line: Option<&str>, key: &str| Some(line?.strip_prefix(key)?.trim_matches('"').to_owned());

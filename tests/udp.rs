@@ -27,7 +27,6 @@ struct World {
     events: Vec<ServerEvent>,
 }
 
-/// Returns a socket with an address of its own.
 fn bind() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.set_nonblocking(true).expect("a socket that does not block");
@@ -90,7 +89,7 @@ impl World {
         }
     }
 
-    /// Returns the value of the ship that the client shows.
+    /// Returns the hull of the ship on the client, or 0 if the client does not have the ship.
     fn shown(&self) -> u32 {
         self.client.get(self.ship).map_or(0, |ship| ship.hull)
     }

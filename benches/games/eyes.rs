@@ -1,8 +1,8 @@
-//! Many connections in a square world. Each sees a twentieth of the creatures, around its own viewpoint. A
-//! quarter of the creatures and all viewpoints walk in each tick.
+//! Many connections in a square world. Each sees the twentieth of the creatures that is around its own
+//! viewpoint. A quarter of the creatures and all viewpoints walk in each tick.
 //!
-//! *Invariant:* both servers have the same creatures and viewpoints, and divide the world into the same
-//! cells.
+//! *Invariant:* the library's server and the hand-written one have the same creatures and viewpoints, and
+//! divide the world into the same cells.
 
 use repl::Area;
 use repl::prelude::*;
@@ -18,7 +18,7 @@ const CREATURES: usize = 2_000;
 const EXTENT: f32 = 1_000.0;
 /// A circle with this radius covers a twentieth of the world.
 const RADIUS: f32 = 252.0;
-/// How far a creature walks in a tick: 6 units a second.
+/// How far a creature walks in a tick, in units: 6 units a second.
 const STRIDE: f32 = 0.1;
 /// The number of ticks for which a quarter of the creatures walks, before the next quarter walks.
 const WALK_TICKS: u32 = 64;
@@ -46,11 +46,11 @@ impl Placed for Creature {
     }
 }
 
-/// A creature or viewpoint that walks straight ahead, and turns back at a border.
+/// A creature or viewpoint. It walks straight ahead, and turns back at a border of the world.
 #[derive(Clone)]
 struct Walker {
     at: [f32; 2],
-    /// In degrees.
+    /// The direction in which it walks, in degrees.
     turn: f32,
     border: f32,
 }
@@ -72,13 +72,12 @@ impl Walker {
     }
 }
 
-/// The game with a number of connections.
 pub(crate) struct ManyEyes<const CONNECTIONS: usize> {
     walkers: Vec<Walker>,
     viewers: Vec<Walker>,
     creatures: Vec<ObjectRef<Creature>>,
     connections: Vec<ConnectionId>,
-    /// The creatures that change in this tick, each with its change.
+    /// The numbers of the creatures that change in this tick, each with its change.
     next: Vec<(u32, Motion)>,
 }
 
@@ -116,7 +115,7 @@ impl<const CONNECTIONS: usize> Game for ManyEyes<CONNECTIONS> {
         server.class::<Creature>().locate(area, |creature: &Creature| creature.position);
         let mut rng = Rng::new(7);
         let walkers: Vec<Walker> = (0..CREATURES).map(|_| Walker::new(&mut rng, EXTENT)).collect();
-        // The circle of each viewpoint lies within the world.
+        // The circles around the viewpoints lie within the world.
         let viewers = (0..CONNECTIONS).map(|_| Walker::new(&mut rng, EXTENT - RADIUS)).collect();
         let rows = walkers.iter().zip(0..).map(|(walker, number)| creature(walker, number));
         let rows: Vec<Creature> = rows.collect();
@@ -182,7 +181,7 @@ impl<const CONNECTIONS: usize> Game for ManyEyes<CONNECTIONS> {
     }
 }
 
-/// The objects of a client of the rival, which is the hand-written server.
+/// The objects of one client of the rival, which is the hand-written server.
 pub(crate) struct Shown(Vec<Option<Creature>>);
 
 impl Default for Shown {

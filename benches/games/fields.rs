@@ -1,10 +1,10 @@
-//! The hand-written encoding of values, and a macro that makes the code for each field of a list.
+//! The hand-written encoding of values, and a macro that generates the code for each field of a list.
 //!
 //! *Invariant:* a value that is read differs from the written value by less than a step.
 
 use crate::bits::{BitReader, BitWriter};
 
-/// A quantisation: numbers in steps, beginning with the least number.
+/// A quantisation: values are rounded to steps, which are counted from the least value.
 pub(crate) struct Steps {
     pub(crate) least: f32,
     pub(crate) per_unit: f32,
@@ -22,7 +22,7 @@ impl Steps {
     }
 }
 
-/// A number, or several.
+/// One number, or an array of numbers.
 pub(crate) trait Numbers {
     fn numbers(&self) -> &[f32];
     fn numbers_mut(&mut self) -> &mut [f32];
@@ -82,8 +82,8 @@ impl Whole for bool {
     }
 }
 
-/// Implements [`Row`](crate::rival::Row) for a struct: first the fields that are quantised, each with its
-/// [`Steps`], then the fields that are written whole. The bits of the mask are in this order.
+/// Implements [`Row`](crate::rival::Row) for a struct. First come the fields that are quantised, each with
+/// its [`Steps`], then the fields that are written whole. Each has a bit in the mask of fields.
 macro_rules! row {
     ($type:ty { $($steps_bit:literal $quantised:ident: $steps:expr,)* } { $($bit:literal $field:ident,)* }) => {
         impl crate::rival::Row for $type {

@@ -1,5 +1,5 @@
-//! Plays a game on both servers, the library's and the hand-written one (the rival), tick after tick, with
-//! the same share of losses.
+//! Plays a game on two servers, the library's and the hand-written one (the rival), tick after tick, and with
+//! the same share of lost packets.
 //!
 //! *Invariant:* only the work of the servers is measured: writes of the game, the tick, making packets, and
 //! receiving acks. The two servers alternate, and clients work in between, so the caches are in the same
@@ -16,33 +16,34 @@ use crate::cpu::thread_time;
 use crate::rival::Rival;
 
 const TICK: Duration = Duration::from_millis(16);
-/// The timeout is longer than any measurement.
+/// A timeout that is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
-/// The number of ticks until a packet arrives at a client, or until the rival's server learns of its loss.
+/// The number of ticks until a packet arrives at a client. Also the number of ticks until the rival's server
+/// learns that a packet was lost.
 const DELAY: usize = 3;
 
-/// A game, which both servers play.
+/// A game that both servers play.
 pub(crate) trait Game: Sized {
     type Rival: Rival;
-    /// The objects of a client of the rival.
+    /// The type of the objects that one client of the rival has.
     type Mirror: Default;
     const NAME: &'static str;
     const CONNECTIONS: usize;
 
     fn register(client: &mut Client);
-    /// Makes both servers' objects.
+    /// Makes the objects of both servers.
     fn begin(server: &mut Server) -> (Self, Self::Rival);
-    /// Called for each connection of the server, in the order of the rival's clients.
+    /// Called for each connection of the library's server, in the order of the rival's clients.
     fn connect(&mut self, _connection: ConnectionId) {}
-    /// Computes the changes of tick `step`. This is not measured.
+    /// Computes the changes of the tick number `step`. This is not measured.
     fn prepare(&mut self, step: u32);
-    /// Makes the changes on the server.
+    /// Makes these changes on the library's server.
     fn step(&mut self, server: &mut Server);
     /// Makes the same changes on the rival's server.
     fn step_rival(&mut self, rival: &mut Self::Rival);
     /// Applies a packet of the rival's server to the objects of a client.
     fn receive(mirror: &mut Self::Mirror, packet: &[u8]);
-    /// Checks that a client has the right objects and values. Returns the number of its objects.
+    /// Checks that a client has the right objects and values. Returns how many objects it has.
     fn check(server: &Server, connection: ConnectionId, client: &Client) -> usize;
     /// Checks a client of the rival in the same way.
     fn check_rival(rival: &Self::Rival, client: usize, mirror: &Self::Mirror) -> usize;
@@ -68,11 +69,11 @@ impl Link {
     }
 }
 
-/// The times that a server worked.
+/// How long a server has worked.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Times {
     pub(crate) wall: Duration,
-    /// The time on the processor.
+    /// The processor time of the thread.
     pub(crate) cpu: Duration,
 }
 
@@ -87,7 +88,7 @@ impl Times {
     }
 }
 
-/// The packets of a tick to all clients. They keep their memory.
+/// The packets of a tick to all clients. The buffers are used again in the next tick.
 #[derive(Default)]
 struct Sent {
     bytes: Vec<u8>,
@@ -123,7 +124,7 @@ struct Peer<M> {
     mirror: M,
 }
 
-/// Both sides of a game.
+/// Both servers of a game, with their clients.
 pub(crate) struct Running<G: Game> {
     game: G,
     server: Server,
@@ -188,7 +189,7 @@ impl<G: Game> Running<G> {
         self.slice(200);
     }
 
-    /// Sets the budget of each client to half the bytes of the side that needs fewer bytes.
+    /// Sets the budget of each client to half of the bytes that it needs, on the side that needs fewer bytes.
     fn narrow(&mut self) {
         let [bytes, rival_bytes] = self.bytes(64);
         let budget = (bytes.min(rival_bytes) / 2) as usize;
@@ -199,8 +200,8 @@ impl<G: Game> Running<G> {
         }
     }
 
-    /// Checks that the clients of both sides have the state of their servers, and about the same number of
-    /// objects.
+    /// Checks that the clients of both sides have the state of their servers. The numbers of their objects
+    /// may differ only a little.
     fn check(&self) {
         let clients =
             self.clients.iter().map(|(connection, client)| G::check(&self.server, *connection, client));
@@ -210,7 +211,7 @@ impl<G: Game> Running<G> {
         assert!(objects.abs_diff(rival_objects) * 50 <= objects, "{objects} and {rival_objects}");
     }
 
-    /// Returns the bytes of a tick to one client, of each side.
+    /// Returns, for each side, how many bytes a tick sends to one client on average.
     pub(crate) fn bytes(&mut self, ticks: u64) -> [u64; 2] {
         let mut bytes = [0; 2];
         for _ in 0..ticks {
@@ -222,7 +223,7 @@ impl<G: Game> Running<G> {
         bytes.map(|sum| sum / ticks / G::CONNECTIONS as u64)
     }
 
-    /// Runs ticks. Returns how long each server worked.
+    /// Runs `ticks` ticks. Returns how long each server worked.
     #[inline(never)]
     pub(crate) fn slice(&mut self, ticks: u64) -> [Times; 2] {
         let mut times = [Times::default(); 2];

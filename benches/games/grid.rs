@@ -1,12 +1,13 @@
-//! A hand-written grid that decides who sees what. Each square has a list of its objects, and a set of the
-//! viewers with circles that contain the centre of the square.
+//! A hand-written grid that decides who sees what. Each square has a list of its objects, and the set of the
+//! viewers whose circle of sight contains the centre of the square.
 //!
 //! *Invariant:* a viewer sees an object exactly if it is among the viewers of the object's square.
 
-/// A set of small numbers.
+/// A set of small numbers, as the bits of words.
 pub(crate) type Set = Vec<u64>;
 
-/// Calls `visit` with each member of a word of a set.
+/// Calls `visit` with each number in the word with the index `word` of a set. `members` has the bits of the
+/// word.
 #[inline]
 pub(crate) fn each(word: usize, mut members: u64, mut visit: impl FnMut(u32)) {
     while members != 0 {
@@ -23,15 +24,14 @@ fn remove(set: &mut Set, member: u32) {
     set[member as usize / 64] &= !(1 << (member % 64));
 }
 
-/// A viewer.
 struct Viewer {
-    /// The position at which its squares were determined last.
+    /// The position for which its squares were determined.
     at: [f32; 2],
     squares: Set,
 }
 
 pub(crate) struct Grid {
-    /// The world reaches this far from zero.
+    /// The greatest coordinate of the world. The least coordinate is its negative.
     extent: f32,
     radius: f32,
     side: f32,
@@ -40,7 +40,7 @@ pub(crate) struct Grid {
     members: Vec<Vec<u32>>,
     /// For each square, the viewers that see it.
     viewers: Vec<Set>,
-    /// The square of each object.
+    /// For each object, the square that contains it.
     of: Vec<u32>,
     eyes: Vec<Viewer>,
 }
@@ -81,8 +81,8 @@ impl Grid {
         self.of.push(square);
     }
 
-    /// Moves an object. Calls `change` with each viewer that begins to see it (true) or stops seeing it
-    /// (false).
+    /// Moves an object. Calls `change` with each viewer that begins to see it (`true`) or stops seeing it
+    /// (`false`).
     #[inline]
     pub(crate) fn move_object(&mut self, slot: u32, to: [f32; 2], mut change: impl FnMut(u32, bool)) {
         let (before, after) = (self.of[slot as usize] as usize, self.square_of(to) as usize);
@@ -98,8 +98,9 @@ impl Grid {
         }
     }
 
-    /// Moves a viewer to a position. Calls `change` with each object that it begins to see (true) or stops
-    /// seeing (false). Does nothing until the viewer has moved by a quarter of the side of a square.
+    /// Moves a viewer. Calls `change` with each object that it begins to see (`true`) or stops seeing
+    /// (`false`). Does nothing until the viewer is a quarter of the side of a square away from the position
+    /// for which its squares were determined.
     pub(crate) fn look(&mut self, viewer: u32, from: [f32; 2], mut change: impl FnMut(u32, bool)) {
         let eye = &self.eyes[viewer as usize];
         let (x, y) = (from[0] - eye.at[0], from[1] - eye.at[1]);
@@ -121,7 +122,7 @@ impl Grid {
         }
     }
 
-    /// Returns the squares with centres within the radius.
+    /// Returns the squares whose centres are within the radius.
     fn squares_near(&self, from: [f32; 2]) -> Set {
         let mut near = vec![0; (self.squares * self.squares).div_ceil(64)];
         let range = |at: f32| {

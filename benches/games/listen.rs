@@ -143,7 +143,7 @@ fn actor(number: u32) -> Actor {
     actor
 }
 
-/// The actors of the rival.
+/// The actors of the hand-written server (the rival).
 pub(crate) struct Stage(Table<Actor>);
 
 impl World for Stage {
@@ -164,7 +164,7 @@ impl World for Stage {
     }
 }
 
-/// The small server, on both sides.
+/// The game of the small server, on both sides.
 pub(crate) struct ListenServer {
     actors: Vec<ObjectRef<Actor>>,
     /// The changes in this tick.

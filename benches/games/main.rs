@@ -1,10 +1,10 @@
 //! Whole games, each compared with a hand-written server for this game: objects that live for a second, small
 //! servers, and many connections that see a part of the world.
 //!
-//! Each game is played without loss, with a loss of 5 %, and with a budget of half the bytes that it needs.
-//! An argument chooses the games with names that contain it. Without `--bench`, a game is checked and then
-//! played for a few more ticks. `--ticks=100` sets the number of these ticks, so that you can profile two
-//! runs with different numbers, and subtract them.
+//! Each game is played in three ways: without loss, with a loss of 5 %, and with half of the bytes that it
+//! needs as budget. An argument chooses the games whose names contain it. Without `--bench`, a game is only
+//! checked and then played for a few more ticks. `--ticks=100` sets the number of these ticks. To profile
+//! single ticks, profile two runs with different numbers and subtract the results.
 //!
 //! *Invariant:* the clients of both sides are checked before anything is measured.
 
@@ -39,7 +39,7 @@ fn is_chosen(name: &str) -> bool {
     chosen.peek().is_none() || chosen.any(|part| name.contains(&part))
 }
 
-/// Returns how many ticks are played if they are not measured.
+/// Returns how many ticks are played if nothing is measured.
 fn ticks_of_trial() -> u64 {
     let ticks = std::env::args().find_map(|argument| argument.strip_prefix("--ticks=")?.parse().ok());
     ticks.unwrap_or(10)

@@ -1,5 +1,5 @@
-//! The common code of the hand-written servers: tables of objects with shadows, and packets of entries. An
-//! entry has the changed fields of one object.
+//! The code that all hand-written servers share: tables of objects with shadows (copies with the values that
+//! were sent last), and packets of entries. An entry contains the changed fields of one object.
 //!
 //! *Invariant:* an entry can be read without any other entry.
 
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::bits::{BitReader, BitWriter};
 
-/// A set of fields of an object.
+/// A set of fields of an object, as bits. The two highest bits have a meaning of their own.
 pub(crate) type Mask = u64;
 
 /// The object is new.
@@ -16,34 +16,34 @@ pub(crate) const SPAWN: Mask = 1 << 62;
 pub(crate) const DESPAWN: Mask = 1 << 63;
 
 pub(crate) const HEADER_BYTES: usize = 8;
-/// The most bytes of an entry.
+/// The greatest size of an entry, in bytes.
 pub(crate) const ENTRY_BYTES: usize = 160;
 
 /// A hand-written server.
 pub(crate) trait Rival {
     /// Sets how many bytes a tick may send to each client.
     fn set_budget(&mut self, bytes: usize);
-    /// Handles an ack or the loss of the oldest packet in flight of a client.
+    /// Handles the ack or the loss of the oldest packet in flight to a client.
     fn resolve(&mut self, client: usize, sequence: u64, is_lost: bool);
-    /// Makes the packets of a tick, and lends each to `transmit` with the index of its client.
+    /// Makes the packets of a tick, and passes each to `transmit` with the index of its client.
     fn tick(&mut self, transmit: impl FnMut(usize, &[u8]));
 }
 
 /// The change of one object in a tick.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
-    /// The number of the table of the object.
+    /// The number of the table that contains the object.
     pub(crate) table: u8,
     pub(crate) slot: u32,
     pub(crate) fields: Mask,
 }
 
-/// An object of a table.
+/// The type of the objects in a table.
 pub(crate) trait Row: Clone + Default + PartialEq {
-    /// Every field.
+    /// The set of all fields.
     const ALL: Mask;
 
-    /// Returns the fields that differ.
+    /// Returns the fields in which `self` and `other` differ.
     fn difference(&self, other: &Self) -> Mask;
     fn write(&self, fields: Mask, bits: &mut BitWriter);
     fn read(&mut self, fields: Mask, bits: &mut BitReader<'_>);
@@ -54,7 +54,7 @@ pub(crate) trait Row: Clone + Default + PartialEq {
 pub(crate) enum Compared {
     /// None, because objects never change.
     Nothing,
-    /// Objects that were [edited](Table::edit).
+    /// Only objects that were [edited](Table::edit).
     Edited,
     All,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Table<T> {
     pub(crate) rows: Vec<T>,
     shadows: Vec<T>,
     is_alive: Vec<bool>,
-    /// The objects that were edited since the last tick, each one time.
+    /// The objects that were edited since the last tick, without repetitions.
     edited: Vec<u32>,
     is_edited: Vec<bool>,
     /// The spawns and despawns since the last tick.
@@ -100,7 +100,7 @@ impl<T: Row> Table<T> {
         slot
     }
 
-    /// Makes a slot free, because all clients know that its object is gone.
+    /// Lets new objects use a slot again. Call it when all clients know that the old object is gone.
     pub(crate) fn free(&mut self, slot: u32) {
         self.free.push_back(slot);
     }
@@ -110,7 +110,7 @@ impl<T: Row> Table<T> {
         self.events.push((slot, DESPAWN));
     }
 
-    /// Returns an object to change it.
+    /// Returns an object for writing, and marks it as edited.
     pub(crate) fn edit(&mut self, slot: u32) -> &mut T {
         if !self.is_edited[slot as usize] {
             self.is_edited[slot as usize] = true;
@@ -119,7 +119,7 @@ impl<T: Row> Table<T> {
         &mut self.rows[slot as usize]
     }
 
-    /// Returns the objects, by their slots.
+    /// Returns the objects that exist, with their slots, ascending.
     pub(crate) fn alive(&self) -> impl Iterator<Item = (u32, &T)> {
         let alive = self.rows.iter().zip(&self.is_alive).zip(0..);
         alive.filter(|((_, is_alive), _)| **is_alive).map(|((row, _), slot)| (slot, row))

@@ -1,12 +1,13 @@
 //! An efficient hand-written server for games in which every client sees every object.
 //!
-//! Each tick compares the objects with shadows and writes the changes once, into packets that are the same
-//! for all clients. A client that has received everything gets copies of these packets. The fields of a lost
-//! packet are added to a mask for each object, and are written for this client alone. If the budget of a
-//! client is too small, all changes are written for this client alone. A slot is used again when all clients
-//! have acknowledged the removal of its object.
+//! Each tick compares the objects with shadows (copies with the values that were sent last) and writes the
+//! changes once, into packets that are the same for all clients. A client that lacks nothing receives copies
+//! of these packets. The fields of a lost packet are added to the client's mask of the object, and are
+//! written for this client alone. If the budget of a client is too small, all changes are written for this
+//! client alone. A slot is used again when all clients have acknowledged the removal of its object.
 //!
-//! *Invariant:* if a client differs from the server, the difference is pending or in flight.
+//! *Invariant:* if a field differs between a client and the server, it is pending for the client or in
+//! flight.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use std::ops::Range;
 use crate::bits::{BitReader, BitWriter, PACKET_BYTES};
 use crate::rival::{DESPAWN, ENTRY_BYTES, Entry, HEADER_BYTES, Mask, Rival, SPAWN};
 
-/// How many ticks the server stores.
+/// For how many ticks the server stores the changes.
 const HISTORY: usize = 64;
 
 /// The objects of a game.
@@ -23,13 +24,13 @@ pub(crate) trait World {
     fn compare(&mut self, entries: &mut Vec<Entry>);
     /// Writes the values of an entry.
     fn write(&self, entry: Entry, bits: &mut BitWriter);
-    /// Returns how many fields the objects of a table have.
+    /// Returns how many fields an object of a table has.
     fn fields(table: u8) -> u32;
-    /// Makes a slot free, because all clients know that its object is gone.
+    /// Lets new objects use a slot again: all clients know that the old object is gone.
     fn free(&mut self, table: u8, slot: u32);
 }
 
-/// Reads the entries of a packet. `read` reads the values of an entry.
+/// Reads the entries of a packet. Calls `read` for each to read its values.
 pub(crate) fn read_packet<W: World>(packet: &[u8], mut read: impl FnMut(Entry, &mut BitReader<'_>)) {
     let mut bits = BitReader::new(&packet[HEADER_BYTES..]);
     while bits.remaining() >= 8 {
@@ -58,7 +59,7 @@ fn write_entry<W: World>(world: &W, entry: Entry, bits: &mut BitWriter) {
 }
 
 /// Writes entries into packets with empty headers, until they take `budget` bytes. Calls `sent` with each
-/// packet and the entries in it.
+/// packet and the range of its entries.
 fn write_packets<W: World>(
     world: &W,
     entries: &[Entry],
@@ -87,17 +88,17 @@ fn write_packets<W: World>(
     }
 }
 
-/// A stored tick.
+/// The changes of a tick, which the server stores while packets may be in flight.
 #[derive(Default)]
 struct Tick {
     entries: Vec<Entry>,
-    /// The packets with all entries, each with the range of its entries.
+    /// The packets that contain all entries, each with the range of its entries.
     packets: Vec<(Vec<u8>, Range<usize>)>,
 }
 
 /// The content of a packet in flight.
 enum Content {
-    /// Entries of a stored tick.
+    /// A range of the entries of the tick with this number.
     Shared(u64, Range<usize>),
     Own(Vec<Entry>),
 }
@@ -136,7 +137,7 @@ pub(crate) struct Shared<W> {
     first: u64,
     /// For each table and slot, how many clients have not acknowledged that its object is gone.
     waiting: [Vec<u32>; 2],
-    /// The most bytes of a tick to each client.
+    /// The greatest number of bytes that a tick sends to each client.
     budget: usize,
     bits: BitWriter,
 }
@@ -155,7 +156,7 @@ impl<W: World> Shared<W> {
         }
     }
 
-    /// Compares the objects and writes the changes. Returns the number of bytes.
+    /// Compares the objects and writes the changes into packets. Returns how many bytes they have.
     fn write_tick(&mut self, tick: &mut Tick) -> usize {
         let Self { world, connections, waiting, bits, .. } = self;
         tick.entries.clear();

@@ -1,4 +1,5 @@
-//! A shooter game: 64 players that all move, and 500 shots. In each tick a fiftieth of the shots is new.
+//! A shooter game: 64 players that all move, and 500 shots. In each tick, a fiftieth of the shots is replaced
+//! by new ones.
 //!
 //! *Invariant:* both servers have the same objects with the same values.
 
@@ -138,7 +139,7 @@ impl Row for Shot {
     }
 }
 
-/// The objects of the rival.
+/// The objects of the hand-written server (the rival).
 pub(crate) struct Arena {
     fighters: Table<Fighter>,
     shots: Table<Shot>,
@@ -167,7 +168,7 @@ impl World for Arena {
     }
 }
 
-/// The objects of a client of the rival.
+/// The objects of one client of the rival.
 pub(crate) struct Shown {
     fighters: Vec<Fighter>,
     shots: Vec<Option<Shot>>,

@@ -1,12 +1,13 @@
 //! The hand-written server for games in which each client sees a part of the world.
 //!
-//! Each tick encodes the entry of each changed object once. A client gets copies of the entries of the
-//! changed objects that it sees. Other fields are pending for the client: fields of lost packets, of objects
-//! that came into sight or went out of sight, and fields that did not fit into the budget. Pending fields are
-//! stored as a mask for each object in a queue, and are written for this client alone. A grid decides who
-//! sees what. Objects are never removed.
+//! Each tick encodes the entry of each changed object once. A client receives copies of the entries of the
+//! changed objects that it sees. All other fields that a client lacks are pending: fields of lost packets,
+//! fields of objects that it begins or ceases to see, and fields that exceeded the budget. Pending fields are
+//! a mask for each object. They are written for this client alone, and a queue says in which order. A grid
+//! decides who sees what. Objects are never removed.
 //!
-//! *Invariant:* if a client differs from what it should see, the difference is pending or in flight.
+//! *Invariant:* if a client differs from what it should see, the difference is pending for the client or in
+//! flight.
 
 use std::collections::VecDeque;
 
@@ -72,12 +73,12 @@ type Sent = (u32, Short);
 struct Connection {
     sequence: u64,
     in_flight: VecDeque<(u64, Vec<Sent>)>,
-    /// Lists that are used again.
+    /// Empty lists that keep their memory for later use.
     spare: Vec<Vec<Sent>>,
     seen: Set,
     /// For each object, the fields that the client lacks.
     pending: Vec<Short>,
-    /// The objects with pending fields, as a set, and as a queue with the oldest first.
+    /// The objects with pending fields: as a set, and as a queue, oldest first.
     is_pending: Set,
     queue: VecDeque<u32>,
 }
@@ -99,25 +100,24 @@ impl Connection {
         self.seen[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
-    /// Marks fields of an object as pending.
+    /// Adds fields of an object to the pending fields of this client.
     fn want(&mut self, slot: u32, fields: Short) {
         let pending = &mut self.pending[slot as usize];
         if *pending == 0 {
             self.queue.push_back(slot);
             self.is_pending[slot as usize / 64] |= 1 << (slot % 64);
         }
-        // A spawn or a despawn replaces the pending fields: a new object has all fields, a removed one has
-        // none.
+        // A spawn or a despawn replaces the pending fields: a spawn contains all fields, a despawn none.
         *pending = if fields >= SHORT_SPAWN { fields } else { *pending | fields };
     }
 
-    /// Shows an object, or hides it.
+    /// Shows an object to the client, or hides it.
     fn show(&mut self, slot: u32, all: Mask, is_seen: bool) {
         self.seen[slot as usize / 64] ^= 1 << (slot % 64);
         self.want(slot, if is_seen { shorten(SPAWN | all) } else { SHORT_DESPAWN });
     }
 
-    /// Marks the fields of a lost packet as pending, unless the client does not need them any more.
+    /// Makes the fields of a lost packet pending, except those that the client does not need any more.
     fn lose(&mut self, lost: &[Sent]) {
         for &(slot, fields) in lost {
             if self.sees(slot) != (fields & SHORT_DESPAWN != 0) {
@@ -144,7 +144,7 @@ impl<'a, F: FnMut(&[u8])> Packets<'a, F> {
         Self { bits, has: connection.spare.pop().unwrap_or_default(), budget, transmit }
     }
 
-    /// Adds an entry. Returns whether it fits into the budget.
+    /// Adds an entry to the packet. Returns false if the budget does not allow it.
     #[inline]
     fn add(&mut self, to: &mut Connection, sent: Sent, write: impl FnOnce(&mut BitWriter)) -> bool {
         let mark = self.bits.mark();
@@ -187,14 +187,14 @@ pub(crate) struct Sighted<T> {
     pub(crate) table: Table<T>,
     pub(crate) grid: Grid,
     connections: Vec<Connection>,
-    /// The entries of the objects that changed in this tick, by their slots.
+    /// For each slot, the entry of the object's last change. Only the entries of this tick are used.
     encoded: Vec<Encoded>,
     changed: Set,
-    /// The objects for which a client gets copies of the encoded entries.
+    /// The objects whose encoded entries are copied for the present client.
     fresh: Set,
     /// The objects that changed in this tick.
     entries: Vec<Entry>,
-    /// The most bytes of a tick to each client.
+    /// The greatest number of bytes that a tick sends to each client.
     budget: usize,
     bits: BitWriter,
 }
@@ -207,7 +207,7 @@ impl<T: Placed> Sighted<T> {
             grid.add(row.position());
             table.spawn(row);
         }
-        // Each client is sent an object when it comes into sight.
+        // These first changes are not needed: each client is sent a whole object when it comes into sight.
         table.compare(0, Compared::Edited, &mut Vec::new());
         Self {
             table,
@@ -222,7 +222,7 @@ impl<T: Placed> Sighted<T> {
         }
     }
 
-    /// Lets a client look from a position.
+    /// Moves the viewpoint of a client.
     pub(crate) fn look(&mut self, client: usize, from: [f32; 2]) {
         let connection = &mut self.connections[client];
         self.grid.look(client as u32, from, |slot, is_seen| connection.show(slot, T::ALL, is_seen));
@@ -292,7 +292,8 @@ fn send_pending<T: Row>(to: &mut Connection, packets: &mut Packets<'_, impl FnMu
     }
 }
 
-/// Finds the changes that a client sees. If an object has pending fields, its new changes become pending too.
+/// Puts the changed objects that a client sees into `fresh`. If an object has pending fields, its new changes
+/// become pending instead.
 fn merge_changes(to: &mut Connection, encoded: &[Encoded], changed: &Set, fresh: &mut Set) {
     for (word, (fresh, changed)) in fresh.iter_mut().zip(changed).enumerate() {
         let (seen, pending) = (to.seen[word] & changed, to.is_pending[word]);
@@ -348,7 +349,8 @@ pub(crate) fn receive<T: Row>(objects: &mut [Option<T>], packet: &[u8]) {
             1 => T::ALL,
             _ => continue,
         };
-        // The spawn of an object may have been lost. It is sent again, with all fields.
+        // The object is missing because its spawn was lost. The spawn will be sent again with all fields, so
+        // this entry is ignored.
         let mut lost = T::default();
         objects[slot].as_mut().unwrap_or(&mut lost).read(fields, &mut bits);
     }

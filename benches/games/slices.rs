@@ -1,7 +1,7 @@
 //! Measures both sides of a game in slices, in which they alternate tick by tick.
 //!
-//! *Invariant:* each time that is printed is the median of slices, and each ratio the median of the ratios of
-//! two sides in the same slice.
+//! *Invariant:* each printed time is the median over all slices. Each printed ratio is the median of the
+//! ratios of the two sides within one slice.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use crate::game::{Game, Running, Times};
 
 const SLICES: usize = 15;
-/// How long a slice of both sides should last at least.
+/// How long both servers together should work in a slice, at least.
 const LEAST: Duration = Duration::from_millis(20);
 
-/// Prints one line: for each side the time of a tick, the time on the processor, and the bytes to one client;
-/// then how the sides compare.
+/// Prints one line: for each side the elapsed time of a tick, its processor time, and the bytes to one
+/// client, then the ratios of the sides.
 pub(crate) fn report<G: Game>(name: &str, running: &mut Running<G>) {
     let ticks = ticks_of_slice(running);
     let bytes = running.bytes(256);
@@ -29,7 +29,7 @@ pub(crate) fn report<G: Game>(name: &str, running: &mut Running<G>) {
     }
     let (wall, cpu) = (ratio(|times: &Times| times.wall), ratio(|times: &Times| times.cpu));
     line += &format!("  repl/hand {wall:.2} (CPU {cpu:.2})  {SLICES} slices of {ticks} ticks");
-    // An error of the output is ignored, so that the measurement continues when its reader has gone.
+    // An output error is ignored, so that the measurement continues when nobody reads its output any more.
     let _ = writeln!(io::stdout(), "{line}");
 }
 

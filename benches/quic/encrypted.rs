@@ -13,7 +13,7 @@ use crate::cpu::thread_time;
 use crate::world::{self, World};
 use crate::{CLIENTS, Figures, JOINING, MEASURED, TICK};
 
-/// The number of different times within a tick of the server at which clients tick.
+/// The server's tick is divided into this number of slices. In each slice, another part of the clients ticks.
 const SLICES: usize = 10;
 
 /// Measures the server of `repl`.
@@ -61,13 +61,13 @@ pub(crate) fn measure() -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// Returns the numbers of packets and bytes that were sent to all clients so far.
+/// Returns how many packets and bytes were sent to all clients together until now.
 fn sent(server: &Server) -> (u64, u64) {
     let stats = server.connections().filter_map(|id| server.connection_info(id).stats());
     stats.fold((0, 0), |(packets, bytes), stats| (packets + stats.packets_sent, bytes + stats.bytes_sent))
 }
 
-/// Runs the clients until the end.
+/// Runs the clients until the server has finished.
 fn crowd(
     server: std::net::SocketAddr,
     hash: CertificateHash,

@@ -1,10 +1,10 @@
 //! The cost of QUIC for a server with 200 clients that see 1,000 objects. A tenth of the objects changes in
 //! each tick, at 30 ticks a second.
 //!
-//! Measures the processor time of the server's thread in a tick, for three servers: a server of `repl` over
-//! QUIC, with sockets of this machine; the same server without sockets, which is the replication alone; and a
-//! program that uses `quinn` as its documentation says, and sends the same number of datagrams of the same
-//! size. The clients of a server run on another thread.
+//! Measures the processor time of the server's thread in a tick, for three servers. The first is a server of
+//! `repl` over QUIC, with sockets of this machine. The second is the same server without sockets, which shows
+//! the cost of the replication alone. The third is a program that uses `quinn` as its documentation says, and
+//! sends the same number of datagrams of the same size. The clients of a server run on another thread.
 //!
 //! *Invariant:* each server sends and receives the same number of datagrams in a tick, in both directions.
 #![expect(clippy::print_stdout, reason = "the figures")]
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// How many clients there are.
 const CLIENTS: usize = 200;
 
-/// The time between two ticks of all.
+/// The time between two ticks, on the servers and on the clients.
 const TICK: Duration = Duration::from_nanos(33_333_333);
 
 /// The greatest number of ticks until all clients have joined, and the number of measured ticks.
@@ -47,7 +47,7 @@ impl Figures {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo's tests run benches, too.
+    // `cargo test` runs benches too, and then without this argument.
     if !std::env::args().any(|arg| arg == "--bench") {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! The server without sockets: packets are passed in memory.
+//! The server without sockets: packets are passed to the clients in memory.
 
 use std::time::Duration;
 

@@ -19,11 +19,11 @@ use crate::{CLIENTS, Figures, JOINING, MEASURED, TICK};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// The size of a client's answer, about the size of a packet with acks.
+/// The size of a client's answer, in bytes: about the size of a packet with acks.
 const ANSWER_BYTES: usize = 30;
 
-/// Measures a server that sends `each` datagrams of `bytes` bytes to each client in a tick. A client answers
-/// the last datagram.
+/// Measures a server that sends each client `each` datagrams of `bytes` bytes in a tick. A client answers
+/// only the last of them.
 pub(crate) fn measure(each: u32, bytes: usize) -> Result<Figures, Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("repl-bench-quinn-{}", std::process::id()));
     Identity::development(&folder)?;

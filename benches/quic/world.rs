@@ -27,7 +27,7 @@ impl World {
         Self { things: (0..OBJECTS).map(|_| server.spawn(Thing::default())).collect(), next: 0 }
     }
 
-    /// Changes the next objects in turn.
+    /// Changes [`DIRTY`] objects: those whose turn it is.
     pub(crate) fn step(&mut self, server: &mut Server) {
         for _ in 0..DIRTY {
             let thing = &mut server[self.things[self.next]];
@@ -38,7 +38,7 @@ impl World {
     }
 }
 
-/// Returns a client that knows the class.
+/// Returns a client on which the class is registered.
 pub(crate) fn client(number: usize) -> Client {
     let mut client = Client::new(ClientConfig::default(), Session::for_tests(number as u64 + 1));
     client.register::<Thing>();

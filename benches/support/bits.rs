@@ -1,24 +1,24 @@
-//! The bit writer and reader of the hand-written encoder: one packet after another, least significant bit
-//! first.
+//! The bit writer and reader of the hand-written encoder. Packets are written one after another, each bit
+//! after bit from the lowest bit of a byte up.
 //!
-//! *Invariant:* the bits after the last written one are zero, in the scratch word and in the result of
+//! *Invariant:* all bits after the last written bit are zero, both in the word `scratch` and in the result of
 //! `finish`.
 
-/// The most bytes that a packet may have.
+/// The greatest size of a packet, in bytes.
 pub(crate) const PACKET_BYTES: usize = 1_200;
 const STORAGE_BYTES: usize = PACKET_BYTES + 16;
 
 /// Writes one packet after another into the same memory.
 pub(crate) struct BitWriter {
     bytes: Box<[u8; STORAGE_BYTES]>,
-    /// How many bytes are full.
+    /// How many whole bytes were written.
     len: usize,
     scratch: u64,
-    /// How many bits of `scratch` are used, 0 to 7.
+    /// How many bits of `scratch` are used, 0 to 7. These bits follow the whole bytes.
     scratch_bits: u32,
 }
 
-/// An end of what was written, to which a writer can return.
+/// A position between written bits, to which a writer can return.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     len: usize,
@@ -27,7 +27,6 @@ pub(crate) struct Mark {
 }
 
 impl BitWriter {
-    /// Returns an empty writer.
     pub(crate) fn new() -> Self {
         Self { bytes: Box::new([0; STORAGE_BYTES]), len: 0, scratch: 0, scratch_bits: 0 }
     }
@@ -51,7 +50,7 @@ impl BitWriter {
         self.scratch_bits = end % 8;
     }
 
-    /// Writes whole bytes, at any bit position.
+    /// Writes whole bytes, beginning at any bit position.
     pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(4);
         for chunk in &mut chunks {
@@ -62,13 +61,12 @@ impl BitWriter {
         }
     }
 
-    /// Returns how many bits were written.
     #[inline]
     pub(crate) fn bit_len(&self) -> usize {
         self.len * 8 + self.scratch_bits as usize
     }
 
-    /// Returns the end of what was written.
+    /// Returns the position after the last written bit.
     #[inline]
     pub(crate) fn mark(&self) -> Mark {
         Mark { len: self.len, scratch: self.scratch, scratch_bits: self.scratch_bits }
@@ -80,13 +78,13 @@ impl BitWriter {
         (self.len, self.scratch, self.scratch_bits) = (mark.len, mark.scratch, mark.scratch_bits);
     }
 
-    /// Returns how many bytes the bits take.
+    /// Returns how many bytes the written bits take, rounded up.
     #[inline]
     pub(crate) fn byte_len(&self) -> usize {
         self.len + usize::from(self.scratch_bits > 0)
     }
 
-    /// Returns the bytes; the last one is padded with zeros.
+    /// Returns the written bytes. The last byte is padded with zeros.
     pub(crate) fn finish(&mut self) -> &mut [u8] {
         let len = self.byte_len();
         self.bytes[self.len] = self.scratch as u8;
@@ -98,7 +96,7 @@ impl BitWriter {
 /// program.
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// The next bit.
+    /// The index of the next bit.
     at: usize,
 }
 
@@ -111,7 +109,7 @@ impl<'a> BitReader<'a> {
     /// Reads `width` bits, 1 to 56.
     ///
     /// # Panics
-    /// Panics if fewer bits are left.
+    /// Panics if fewer bits remain.
     #[inline]
     pub(crate) fn read(&mut self, width: u32) -> u64 {
         let (first, shift) = (self.at / 8, self.at % 8);
@@ -128,7 +126,7 @@ impl<'a> BitReader<'a> {
         word >> shift & ((1 << width) - 1)
     }
 
-    /// Returns how many bits are left.
+    /// Returns how many bits have not been read.
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }

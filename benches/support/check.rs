@@ -1,6 +1,6 @@
 //! Checks that run before any measurement.
 //!
-//! *Invariant:* a candidate that does not converge is not measured.
+//! *Invariant:* a candidate that fails a check is not measured: the check panics.
 
 use repl::sim::Rng;
 
@@ -19,14 +19,14 @@ const PLAYERS: u32 = 400;
 struct Link {
     connection: Connection,
     mirror: Mirror,
-    /// Packets that arrive up to a few ticks late, with their sequence numbers.
+    /// Packets that arrive a few ticks late, with their sequence numbers.
     late: Vec<(u64, Vec<u8>)>,
     received: Vec<u64>,
     sent: u64,
 }
 
 /// Checks that the delta encoder converges over a link that loses and reorders 40 % of the packets, and that
-/// it then sends nothing.
+/// it sends nothing after that.
 ///
 /// # Panics
 /// Panics if the encoder does not converge.
@@ -73,8 +73,8 @@ fn arena_write(world: &mut World, index: u32, step: u32, moves: bool) {
 }
 
 impl Link {
-    /// Runs one tick: sends packets, delivers those that are not lost or late, and resolves the packets of
-    /// two ticks ago.
+    /// Runs one tick: sends packets, delivers those that are not lost or late, and handles the acks and
+    /// losses of the packets that were sent two ticks ago.
     fn exchange(&mut self, world: &World, writer: &mut BitWriter, storm: bool, random: &mut Rng) {
         let resolved = self.sent;
         let Self { connection, late, sent, .. } = self;
@@ -126,7 +126,7 @@ pub(crate) fn both_encoders_carry(workload: &Workload) {
 /// Checks that this library sends each workload to its clients correctly, and the same packets to all.
 ///
 /// # Panics
-/// Panics if this check fails.
+/// Panics if a value is wrong or the packets differ.
 pub(crate) fn servers_carry(workload: &Workload) {
     for writing in [Writing::ByReference, Writing::AllAtOnce] {
         server_carries::<Player>(workload, writing);

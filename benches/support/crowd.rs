@@ -19,7 +19,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Returns a server without clients. `register` registers the classes at a client.
+    /// Returns a server without clients. `register` is called with each new client, to register the classes.
     pub(crate) fn new(server: Server, config: ClientConfig, register: fn(&mut Client)) -> Self {
         Self { server, clients: Vec::new(), now: TICK, config, register }
     }
@@ -56,7 +56,7 @@ impl Crowd {
         has_sent
     }
 
-    /// Runs ticks until the server has nothing to send for a while.
+    /// Runs ticks until the server has sent nothing for a while.
     pub(crate) fn settle(&mut self) {
         let mut silent = 0;
         while silent < 40 {

@@ -1,5 +1,5 @@
-//! The candidate with the least work: it encodes the changes of a tick only one time, sends the same bytes to
-//! every connection, and stores no state for a connection.
+//! The candidate that does the least possible work: it encodes the changes of a tick only once, sends the
+//! same bytes to every connection, and stores no state for a connection.
 //!
 //! *Invariant:* the body of a packet is the same for all connections. Only the eight bytes before the body
 //! differ.
@@ -10,15 +10,14 @@ use crate::wire;
 
 /// The bodies of one tick, and the packet into which they are copied.
 pub(crate) struct Floor {
-    /// The packets one after another, each with room for its header.
+    /// The encoded packets one after another, each with room for its header.
     bytes: Vec<u8>,
-    /// Where each packet ends.
+    /// For each packet, the index in `bytes` at which it ends, exclusive.
     ends: Vec<usize>,
     packet: Box<[u8; PACKET_BYTES]>,
 }
 
 impl Floor {
-    /// Returns a floor without encoded packets.
     pub(crate) fn new() -> Self {
         Self { bytes: Vec::new(), ends: Vec::new(), packet: Box::new([0; PACKET_BYTES]) }
     }
@@ -40,7 +39,7 @@ impl Floor {
         self.close(writer, 0);
     }
 
-    /// Encodes every player whole.
+    /// Encodes all fields of every player.
     pub(crate) fn encode_spawns(&mut self, world: &World, writer: &mut BitWriter) {
         self.clear();
         let bits = wire::slot_bits(world.players.len());
@@ -60,8 +59,8 @@ impl Floor {
         self.close(writer, spawns);
     }
 
-    /// Copies the encoded bodies into packets for one connection. The first packet has this sequence. Returns
-    /// the next sequence.
+    /// Copies the encoded bodies into packets for one connection. The first packet gets this sequence number.
+    /// Returns the number after the last packet.
     pub(crate) fn send(&mut self, mut sequence: u64, mut transmit: impl FnMut(&[u8])) -> u64 {
         let mut start = 0;
         for end in &self.ends {

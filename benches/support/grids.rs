@@ -8,17 +8,17 @@ use repl::sim::Rng;
 
 pub(crate) const PLAYERS: usize = 100;
 pub(crate) const CREATURES: usize = 5_000;
-/// Creatures and players stay within this distance of zero, on both axes.
+/// The greatest coordinate of creatures and players. The least coordinate is its negative.
 const EXTENT: f32 = 1_000.0;
 pub(crate) const VIEW: f32 = 100.0;
-/// 5 units a second at 30 ticks a second.
+/// How far creatures and players go in a tick: 5 units a second at 30 ticks a second.
 const STEP: f32 = 5.0 / 30.0;
 pub(crate) const SIDE: f32 = VIEW / 4.0;
 const CELLS: usize = (2.0 * EXTENT / SIDE) as usize;
 
 /// A way to decide who sees what.
 pub(crate) trait Candidate {
-    /// Moves everyone by one tick.
+    /// Moves all creatures and players by one tick.
     fn advance(&mut self);
     /// Decides who sees what.
     fn tick(&mut self);
@@ -46,8 +46,8 @@ impl Scene {
         Self { creatures, players, steps, hops: false }
     }
 
-    /// Returns a scene in which only the creatures move, and each creature hops back and forth. If `crosses`
-    /// is true, each hop leads to another cell, and otherwise each hop stays in the cell.
+    /// Returns a scene in which only the creatures move: each hops back and forth. If `crosses` is true, each
+    /// hop leads to another cell. Otherwise each creature stays in its cell.
     pub(crate) fn hopping(crosses: bool) -> Self {
         let mut scene = Self { hops: true, ..Self::new() };
         let start = SIDE * if crosses { 0.9 } else { 0.4 };
@@ -59,7 +59,7 @@ impl Scene {
         scene
     }
 
-    /// Moves everyone by one tick.
+    /// Moves all creatures and players by one tick.
     pub(crate) fn advance(&mut self) {
         for (position, step) in self.creatures.iter_mut().chain(&mut self.players).zip(&mut self.steps) {
             for axis in 0..2 {
@@ -86,7 +86,7 @@ fn is_near(one: [f32; 2], other: [f32; 2], radius: f32) -> bool {
     x * x + y * y <= radius * radius
 }
 
-/// Calls `visit` with each cell that has its centre within a radius of a position.
+/// Calls `visit` with each cell whose centre is within a radius of a position.
 fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
     let range = |coordinate: f32| {
         let at = |coordinate: f32| (((coordinate + EXTENT) / SIDE).max(0.0) as usize).min(CELLS - 1);
@@ -102,11 +102,11 @@ fn cells_near(position: [f32; 2], radius: f32, mut visit: impl FnMut(usize)) {
     }
 }
 
-/// Sets of creatures as bits.
+/// A set of creatures, as the bits of words.
 pub(crate) type Set = Vec<u64>;
 
-/// A grid that computes the distance of each player to each creature near it in each tick. The cells are kept
-/// from tick to tick.
+/// A grid that, in each tick, computes the distance of each player to each creature in the cells near it. It
+/// does not build the lists of the cells anew in each tick.
 pub(crate) struct Exact {
     pub(crate) scene: Scene,
     cells: Vec<Vec<u32>>,
@@ -142,7 +142,7 @@ impl Candidate for Exact {
         let mut changes = 0;
         for (&player, seen) in self.scene.players.iter().zip(&mut self.seen) {
             let mut now: Set = vec![0; seen.len()];
-            // A creature within the view may be in a cell with a centre that is half a diagonal farther away.
+            // The centre of a creature's cell can be half a diagonal farther away than the creature.
             cells_near(player, VIEW + SIDE * 0.75, |cell| {
                 for &creature in &self.cells[cell] {
                     if is_near(self.scene.creatures[creature as usize], player, VIEW) {
@@ -185,7 +185,7 @@ impl OnChange {
         grid
     }
 
-    /// Adds or removes all creatures that a player sees from its cell.
+    /// Adds or removes all creatures that a player sees from its cell. `adds` says which.
     pub(crate) fn look(&mut self, player: usize, adds: bool) {
         let at = self.player_cells[player];
         let centre = [at % CELLS, at / CELLS].map(|at| (at as f32 + 0.5) * SIDE - EXTENT);

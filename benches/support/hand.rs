@@ -1,10 +1,10 @@
 //! The hand-written baseline: an efficient delta encoder for a single struct, with state for each connection.
 //!
-//! Setters keep a mask of changed fields for each object and a list of changed objects. Each connection has a
-//! mask for each object, with the fields that its client lacks, and a record of the content of each packet in
-//! flight. The fields of a lost packet are put back into the masks, and every packet is written from current
-//! values. A player is sent whole until a packet with the whole player is acknowledged. There are no
-//! conditions, no relevancy, no references and no despawn.
+//! Setters record the changed fields of each object in a mask, and the changed objects in a list. Each
+//! connection has a mask for each object, with the fields that its client lacks, and a record of the content
+//! of each packet in flight. The fields of a lost packet are put back into the masks. Packets are always
+//! written from the current values. A player is sent whole until a packet with the whole player is
+//! acknowledged. There are no conditions, no relevancy, no references and no despawn.
 //!
 //! *Invariant:* if a client differs from the server in a field, the field is in its slot's mask or in a
 //! packet in flight.
@@ -19,9 +19,9 @@ use crate::workload::Arena;
 /// The players, and what changed since the last tick.
 pub(crate) struct World {
     pub(crate) players: Vec<Player>,
-    /// The changed fields of each player.
+    /// For each player, its changed fields.
     changed: Vec<Mask>,
-    /// The players with a mask that is not empty, without repetitions.
+    /// The players whose mask of changed fields is not empty, without repetitions.
     dirty: Vec<u32>,
 }
 
@@ -73,7 +73,7 @@ impl Arena for World {
 /// The state of one player in a connection.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// The fields that the client lacks and that no packet in flight carries.
+    /// The fields that the client lacks and that are in no packet in flight.
     pending: Mask,
     /// Whether a packet with the whole player was acknowledged.
     spawned: bool,
@@ -94,26 +94,26 @@ struct InFlight {
 /// One client, as the server sees it.
 pub(crate) struct Connection {
     slots: Vec<Slot>,
-    /// The slots with pending fields that were never acknowledged, without repetitions.
+    /// The slots with pending fields whose players are not `spawned` yet, without repetitions.
     unspawned: Vec<u32>,
     /// The other slots with pending fields, without repetitions.
     queue: Vec<u32>,
     in_flight: VecDeque<InFlight>,
     /// Empty lists that keep their memory.
     spare: Vec<Vec<Record>>,
-    /// The sequence of the next packet.
+    /// The sequence number of the next packet.
     sequence: u64,
 }
 
 impl Connection {
-    /// Returns a client that has not received any player of a world of `players`.
+    /// Returns the state of a client that has not received any of `players` players.
     pub(crate) fn new(players: usize) -> Self {
         let mut connection = Self::blind(players);
         (0..players as u32).for_each(|slot| connection.want(slot, wire::ALL));
         connection
     }
 
-    /// Returns a client that sees none of the players of a world of `players`.
+    /// Returns the state of a client that sees none of `players` players.
     pub(crate) fn blind(players: usize) -> Self {
         Self {
             slots: vec![Slot { pending: 0, spawned: false }; players],
@@ -125,7 +125,7 @@ impl Connection {
         }
     }
 
-    /// Adds the world's changes and sends what the client lacks, in packets lent to `transmit`.
+    /// Adds the world's changes to what the client lacks, and sends that. Passes each packet to `transmit`.
     pub(crate) fn send(&mut self, world: &World, packet: &mut BitWriter, transmit: impl FnMut(&[u8])) {
         for (slot, fields) in world.changes() {
             self.want(slot, fields);
@@ -133,7 +133,7 @@ impl Connection {
         self.send_wanted(world, packet, transmit);
     }
 
-    /// Sends what the client lacks, in packets lent to `transmit`.
+    /// Sends the fields that the client lacks. Passes each packet to `transmit`.
     pub(crate) fn send_wanted(
         &mut self,
         world: &World,
@@ -161,7 +161,7 @@ impl Connection {
         self.queue.clear();
     }
 
-    /// Writes spawns from number `from` on while there is room. Returns how many.
+    /// Writes spawns until the packet is full, beginning with number `from` in the list. Returns how many.
     fn write_spawns(
         &mut self,
         players: &[Player],
@@ -183,7 +183,7 @@ impl Connection {
         records.len()
     }
 
-    /// Writes changes from number `from` on while there is room. Returns how many.
+    /// Writes changes until the packet is full, beginning with number `from` in the list. Returns how many.
     fn write_changes(
         &mut self,
         players: &[Player],
@@ -214,8 +214,8 @@ impl Connection {
         state.pending |= fields;
     }
 
-    /// Resolves every packet in flight up to sequence `last`, oldest first. `is_lost` returns whether a
-    /// packet was lost.
+    /// Handles every packet in flight up to and including sequence number `last`, oldest first. `is_lost`
+    /// says whether a packet was lost or acknowledged.
     pub(crate) fn acknowledge(&mut self, last: u64, is_lost: impl Fn(u64) -> bool) {
         while self.in_flight.front().is_some_and(|packet| packet.sequence <= last) {
             let Some(InFlight { sequence, mut records, spawns }) = self.in_flight.pop_front() else { return };
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// Resolves every packet in flight as received.
+    /// Handles every packet in flight as acknowledged.
     pub(crate) fn acknowledge_all(&mut self) {
         self.acknowledge(self.sequence, |_| false);
     }

@@ -1,11 +1,13 @@
-//! A live object, its shadow and one replica. Updates go from one to the other as bits, without packets.
+//! A live object, its shadow (the values of its last comparison) and one client's copy. Updates reach the
+//! copy as bits, without packets.
 //!
-//! *Invariant:* each update is applied before the next one is built, so the replica always equals the shadow.
+//! *Invariant:* each update is applied before the next one is built, so after `apply` the copy equals the
+//! shadow.
 
 use repl::tools::{Changelist, Checked, Class, HandleSet, Scratch};
 use repl::{BitWriter, NoObjects, ReferenceMap, Replicated};
 
-/// An object on both sides.
+/// An object on the server and on a client.
 pub(crate) struct Link<T: Replicated> {
     class: Class<T>,
     pub(crate) live: T,
@@ -19,7 +21,7 @@ pub(crate) struct Link<T: Replicated> {
 }
 
 impl<T: Replicated> Link<T> {
-    /// Returns a link with a replica that equals `live`.
+    /// Returns a link whose client's copy equals `live`.
     pub(crate) fn new(live: T) -> Self {
         let class = Class::<T>::new();
         let mut replica = T::initial();
@@ -49,7 +51,7 @@ impl<T: Replicated> Link<T> {
         class.write_values(shadow, list, writer).expect("what was compared has a form");
     }
 
-    /// Validates the written update and applies it to the replica.
+    /// Validates the last written update and applies it to the client's copy.
     pub(crate) fn apply(&mut self) {
         let Self { class, replica, list, writer, checked, .. } = self;
         let mut references = ReferenceMap::new(&NoObjects);

@@ -1,4 +1,4 @@
-//! The client of the hand-written encoder, which checks the packets of the encoder.
+//! The client of the hand-written encoder.
 //!
 //! *Invariant:* each value of the client comes from the newest received packet that contained the value.
 
@@ -23,8 +23,8 @@ impl Mirror {
         self.players.iter().map(Option::as_ref).eq(players.iter().map(Some))
     }
 
-    /// Applies a packet. Returns whether the packet was applied. A packet that is older than an applied one
-    /// is stale, and must not be acknowledged.
+    /// Applies a packet. Returns false for a packet that is older than an applied one: it is stale, is not
+    /// applied, and must not be acknowledged.
     pub(crate) fn receive(&mut self, packet: &[u8]) -> bool {
         let mut bits = BitReader::new(packet);
         let sequence = bits.read(16) as u16;

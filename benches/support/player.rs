@@ -5,8 +5,8 @@
 
 use repl::Replicated;
 
-/// Defines a player as a game might have it: 22 fields, with 54 bytes of numbers, eight flags and a name. All
-/// fields have the same options.
+/// Defines a player as a game might have it: 22 fields, with 54 bytes of numbers, eight flags and a name.
+/// `$option` is an attribute of all fields.
 macro_rules! player {
     ($(#[$meta:meta])* $name:ident $(, $option:ident)?) => {
         $(#[$meta])*
@@ -64,6 +64,7 @@ macro_rules! player {
 
         impl $name {
             /// Returns the player that slot `index` has at the start. No field has its default value, because
+            /// a spawn could omit a default value.
             /// otherwise a spawn could leave it out.
             #[allow(dead_code, reason = "not every bench marks fields")]
             pub(crate) fn nth(index: u32) -> Self {

@@ -1,15 +1,15 @@
-//! Ratios between candidates that do the same work. The candidates are measured in turns, so that other load
-//! of the machine affects all of them equally.
+//! Ratios between the times of candidates that do the same work. The candidates are measured in turns, so
+//! that other load of the machine affects all of them equally.
 //!
-//! *Invariant:* a ratio is the median, over rounds, of two times that were measured one right after the
-//! other.
+//! *Invariant:* a ratio is the median over many rounds. In each round, both times are measured one right
+//! after the other.
 
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 31;
-/// How long one turn of the fastest side should last.
+/// How long one turn of the fastest candidate should last.
 const TURN: Duration = Duration::from_millis(2);
 
 /// One of several ways to do the same work.
@@ -20,8 +20,8 @@ pub(crate) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Returns a side. `run` does the work as many times as its argument, and returns the elapsed time.
-    /// `wire_bytes` is the number of bytes that one client receives each time, if anything is sent.
+    /// Returns a side. `run` does the work as many times as its argument says, and returns the elapsed time.
+    /// `wire_bytes` is how many bytes one client receives each time, if anything is sent.
     pub(crate) fn new(
         name: &'static str,
         wire_bytes: Option<u64>,
@@ -31,14 +31,14 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Runs all sides in turns and prints one line: the median time of each, and the first side's time divided by
-/// each other's.
+/// Runs all sides in turns and prints one line: the median time of each side, and for each other side the
+/// time of the first side divided by its time.
 #[allow(dead_code, reason = "each bench uses a part")]
 pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
     report_rounds(ROUNDS, work, sides);
 }
 
-/// Does the same as [`report`], in a number of rounds of its own.
+/// Does the same as [`report`] in `rounds` rounds.
 pub(crate) fn report_rounds(rounds: usize, work: &str, sides: &mut [Side<'_>]) {
     let turns: Vec<u64> = sides.iter_mut().map(|side| turns_of(side.run)).collect();
     let mut times = vec![Vec::with_capacity(rounds); sides.len()];
@@ -59,7 +59,7 @@ pub(crate) fn report_rounds(rounds: usize, work: &str, sides: &mut [Side<'_>]) {
         let ratios = first.iter().zip(times).map(|(first, other)| first / other).collect();
         line += &format!("  {}/{} {:.2}", sides[0].name, side.name, median(ratios));
     }
-    // An error of the output is ignored, so that the measurement continues when its reader has gone.
+    // An output error is ignored, so that the measurement continues when nobody reads its output any more.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn are_wanted() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
-/// Returns how often to do the work in one turn.
+/// Returns how many times the work is done in one turn.
 fn turns_of(run: &mut dyn FnMut(u64) -> Duration) -> u64 {
     let mut turns = 1;
     loop {

@@ -1,7 +1,7 @@
 //! One object type for each kind of property, with values and their hand-written wire form.
 //!
-//! *Invariant:* the hand-written wire form is as short as the library's, wherever both contain the same
-//! information. The hand-written form of a rotation is uncompressed.
+//! *Invariant:* where the library and the hand-written form write the same information, both take the same
+//! number of bits. Only the hand-written form of a rotation is uncompressed.
 
 use repl::{NetSerialize, Replicated};
 
@@ -11,7 +11,7 @@ use crate::bits::{BitReader, BitWriter};
 pub(crate) trait Sample: Replicated {
     /// The kind of the property.
     const NAME: &'static str;
-    /// Returns one of many values, chosen by `index`.
+    /// Returns a value of the property. Different indices return different values.
     fn nth(index: u32) -> Self;
     /// Writes the property by hand.
     fn write_by_hand(&self, bits: &mut BitWriter);

@@ -1,8 +1,8 @@
 //! The candidate of this library: a server, its connections, and one client that answers for all of them.
 //!
-//! Connections that see the same objects receive the same packets, so the acknowledgements of one client are
-//! right for all. The benches assert that the bytes are the same, and that the client equals the server. To
-//! decode each packet 32 times would only slow down the measurement.
+//! Connections that see the same objects receive the same packets, so the acks of one client are right for
+//! all connections. The benches assert that the bytes are the same, and that the client equals the server. To
+//! decode each packet 32 times would only make the bench slower.
 //!
 //! *Invariant:* the packets of a tick are acknowledged before the next tick.
 
@@ -18,10 +18,10 @@ use crate::workload::{Arena, Workload};
 
 /// The time between two ticks.
 const TICK: Duration = Duration::from_millis(16);
-/// The timeout is longer than any measurement, so an idle world sends no keep-alive packets.
+/// A timeout that is longer than any measurement, so an idle world sends no keep-alive packets.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
-/// The limit of objects of the server and of the client.
+/// The greatest number of objects on the server and on the client.
 const MOST_OBJECTS: usize = 1 << 20;
 
 /// The packets of a tick, one after another in one buffer.
@@ -48,7 +48,7 @@ impl Packets {
     }
 }
 
-/// How a user writes the changes of a tick.
+/// The two ways in which a user writes the changes of a tick.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Writing {
     /// `server[player].health = …`, or `server.edit(player).health(…)`: each marks one object.
@@ -69,7 +69,7 @@ pub(crate) trait Avatar: Replicated + PartialEq + Debug {
     fn turn_of(server: &mut Server, player: ObjectRef<Self>, position: [f32; 3], yaw: f32);
 }
 
-/// Implements `Avatar`. The functions that write to a player of a server are given.
+/// Implements `Avatar` for a class. The caller supplies the functions that write to a player of a server.
 macro_rules! avatar {
     ($name:ident, $($of_server:item)+) => {
         impl Avatar for $name {
@@ -124,9 +124,9 @@ pub(crate) struct Served<P = Player> {
     client: Client,
     writing: Writing,
     now: Duration,
-    /// Packets of the first connection that the client has not received yet.
+    /// Packets of the first connection that are not delivered to the client yet.
     sent: Packets,
-    /// The client's answers.
+    /// The client's answers that are not delivered to the server yet.
     answers: Packets,
 }
 
@@ -145,7 +145,8 @@ impl<P: Avatar> Served<P> {
         let mut served = Self { server, players, connections, client, writing, now: TICK, sent, answers };
         served.deliver();
         served.acknowledge();
-        // The first packet of each connection begins with a different number, so it is not compared.
+        // The first packet of each connection begins with a different number, so the connections are not
+        // compared here.
         served.transmit(|_, _| {});
         served.deliver();
         served.acknowledge();

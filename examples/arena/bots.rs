@@ -15,7 +15,6 @@ use crate::plane::{Vec2, along, degrees, distance, inside, toward};
 const REACH: f32 = 1.5;
 
 impl Arena {
-    /// Runs one tick of a dead player.
     pub(crate) fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let step = Duration::from_secs(1) / TICKS_PER_SECOND;
         let left = server[me].respawn_in.saturating_sub(step);
@@ -25,7 +24,6 @@ impl Arena {
         }
     }
 
-    /// Runs one tick of a living player.
     pub(crate) fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
@@ -58,7 +56,8 @@ impl Arena {
         player.target = target.map_or(ObjectRef::NULL, |(target, _)| target);
     }
 
-    /// Handles an input of the client that plays this player. The client may name any point and any player.
+    /// Handles an input of the client that plays this player. A client may send any point and any reference,
+    /// so both are checked here.
     pub(crate) fn steer(&self, server: &mut Server, me: ObjectRef<Player>, input: &Input) {
         let is_allowed = input.target.is_null() || is_foe(server, me, input.target);
         let player = &mut server[me];
@@ -87,8 +86,8 @@ impl Arena {
         }
     }
 
-    /// Turns to the target, and shoots if the weapon is ready. A bot shoots at the target. A client calls
-    /// `fire` to say where.
+    /// Turns to the target, and shoots if the weapon is ready. A bot shoots at the target. A client says by
+    /// the call `fire` at which point it shoots.
     fn aim(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let player = &mut server[me];
         player.mind.cooldown = player.mind.cooldown.saturating_sub(1);
@@ -202,7 +201,6 @@ fn age_perks(player: &mut Player) {
     player.mind.cloaked = player.mind.cloaked.saturating_sub(TICKS_PER_SECOND);
 }
 
-/// Returns whether a player may aim at another one.
 fn is_foe(server: &Server, me: ObjectRef<Player>, other: ObjectRef<Player>) -> bool {
     let team = server[me].team;
     server.get(other).is_some_and(|other| other.team != team && other.is_alive() && other.mind.cloaked == 0)

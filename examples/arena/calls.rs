@@ -11,8 +11,9 @@ use crate::plane::Vec2;
 /// The least number of ticks between two shots.
 pub(crate) const SHOT_TICKS: u32 = 14;
 
-/// The greatest number of ticks without a shot that a player can save up for later shots: a minute. A player
-/// needs saved ticks on a bad link, because reliable calls arrive late and many in the same tick.
+/// The greatest number of saved ticks: a minute. A player saves one tick in each tick, and a shot uses
+/// `SHOT_TICKS` of them. On a bad link reliable calls arrive late and many at once, so a player needs saved
+/// ticks.
 pub(crate) const MOST_FIRE_TICKS: u32 = 3_600;
 
 /// What a client wants its player to do in a tick.
@@ -21,7 +22,7 @@ pub(crate) struct Input {
     /// The point to which the player runs.
     #[replicated(quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) goal: Vec2,
-    /// The player at whom it looks.
+    /// The player at whom the player of the client looks.
     pub(crate) target: ObjectRef<Player>,
 }
 
@@ -45,15 +46,15 @@ impl Player {
         self.mind.aims_at = Some(at).filter(|_| self.is_alive());
     }
 
-    /// Rejects only calls that an honest client never makes: shots more often than a weapon allows. An honest
-    /// client may fire when its player is dead or has no rounds left, because the client learns this late.
-    /// Such a call has no effect.
+    /// Rejects only calls that an honest client never makes: more shots than the weapon allows in that time.
+    /// An honest client may call `fire` when its player is already dead or has no rounds left, because the
+    /// client learns this late. Such a call has no effect.
     fn may_fire(&self, _: ConnectionId, _: &Vec2) -> bool {
         self.fire_ticks >= SHOT_TICKS
     }
 
-    /// Tells the client that a shot hit its player. Waits until the client sees the shooter, for example a
-    /// cloaked one.
+    /// Tells the client that a shot hit its player. The call waits until the client sees the shooter `by`,
+    /// who may be cloaked, for example.
     #[rpc(client, reliable, waits)]
     pub(crate) fn hit(&mut self, by: ObjectRef<Self>) {
         self.hits_felt += 1;

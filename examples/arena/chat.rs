@@ -1,6 +1,6 @@
-//! The chat: the server passes each line on to all clients, in one order.
+//! The chat: the server passes each line on to all clients, in the same order to all.
 //!
-//! *Invariant:* each client gets the lines since it joined, in the order of the log and without repetitions.
+//! *Invariant:* each client gets all lines since it joined, in the order of the log and without repetitions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use repl::prelude::*;
 
 use crate::calls::Chat;
 
-/// All lines that the server passed on, in order.
+/// All lines that the server passed on, oldest first.
 #[derive(Default)]
 pub(crate) struct Log {
     lines: Vec<Chat>,
@@ -40,7 +40,6 @@ impl Log {
         &self.lines[self.joined_at.get(&connection).copied().unwrap_or(self.lines.len())..]
     }
 
-    /// Returns the number of lines.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }

@@ -1,6 +1,6 @@
 //! Records a match frame by frame, for its picture.
 //!
-//! *Invariant:* a film only reads the match.
+//! *Invariant:* recording does not change the match.
 
 use repl::prelude::*;
 
@@ -14,25 +14,25 @@ pub(crate) const FRAME_TICKS: u32 = 4;
 /// A match, frame by frame.
 #[derive(Default)]
 pub(crate) struct Film {
-    /// By player, in the order of the arena.
+    /// One track for each player, in the order of `Arena::players`.
     pub(crate) tracks: Vec<Track>,
-    /// The bytes that were sent to all clients until each frame.
+    /// For each frame, the bytes that were sent to all clients together since the match began.
     pub(crate) bytes: Vec<u64>,
 }
 
 /// The recorded path and deaths of one player.
 #[derive(Default)]
 pub(crate) struct Track {
-    /// By frame.
+    /// One step for each frame.
     pub(crate) steps: Vec<Step>,
-    /// Where the player died.
+    /// The points where the player died.
     pub(crate) deaths: Vec<Vec2>,
 }
 
 /// A player in a frame.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// On the server. `None` while the player is dead.
+    /// The player's position on the server. `None` while the player is dead.
     pub(crate) position: Option<Vec2>,
     /// Whether the first client shows the player.
     pub(crate) is_seen: bool,
@@ -64,8 +64,8 @@ impl Track {
         self.steps.push(Step { position: now.is_alive().then_some(now.position), is_seen });
     }
 
-    /// Returns the parts of the player's path on which it was alive, and seen by the first client or not, as
-    /// `is_seen` says.
+    /// Returns the parts of the player's path on which it was alive and on which the first client saw it
+    /// (`is_seen`) or did not see it (not `is_seen`).
     pub(crate) fn ways(&self, is_seen: bool) -> Vec<Vec<Vec2>> {
         let mut ways = vec![Vec::new()];
         for pair in self.steps.windows(2) {

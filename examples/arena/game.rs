@@ -35,7 +35,7 @@ pub(crate) struct Arena {
     pub(crate) turrets: Vec<ObjectRef<Turret>>,
     pub(crate) pickups: Vec<ObjectRef<Pickup>>,
     pub(crate) shots: Vec<ObjectRef<Projectile>>,
-    /// How many pickups there are, without loot.
+    /// How many pickups there are at any time, without the loot of dead players.
     stock: usize,
 }
 
@@ -185,8 +185,8 @@ impl Arena {
         self.shots.drain(..).for_each(|shot| server.despawn(shot));
     }
 
-    /// Draws new secrets for clients that first see these objects from now on. Other clients keep the old
-    /// secrets.
+    /// Replaces the secrets of initial-only properties by new random ones. Only clients that first see the
+    /// objects from now on receive them. Other clients keep the old secrets.
     pub(crate) fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {
             server[player].first_secret = self.secrets.draw(player, Rule::InitialOnly, self.tick);
@@ -256,7 +256,7 @@ impl Arena {
     }
 
     fn hit(&mut self, server: &mut Server, victim: ObjectRef<Player>, by: ObjectRef<Player>, damage: u8) {
-        // The call fails if no client owns the player.
+        // The call fails if no client owns the player. Then nobody is told of the hit.
         let is_told = server.call(victim).hit(by).is_ok();
         let player = &mut server[victim];
         player.hits_told += u32::from(is_told);

@@ -1,7 +1,7 @@
-//! A client, its pilot (the code that plays in place of a human), and what the program knows about its
-//! connection.
+//! A client, its pilot (the code that plays in place of a human), and the state of its connection.
 //!
-//! *Invariant:* the pilot acts between the events of its client and the packets that the client sends.
+//! *Invariant:* in each tick, the pilot acts after the events of its client and before the client makes its
+//! packets.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) struct Guest {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) spawned: u64,
     pub(crate) despawned: u64,
-    /// Why the connection ended, if it did.
+    /// The reason for which the connection ended, if it has ended.
     pub(crate) ended: Option<String>,
     /// Whether the server ended the connection because it rejected a call.
     pub(crate) is_rejected: bool,

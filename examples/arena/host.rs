@@ -18,7 +18,7 @@ pub(crate) struct HostPlayer {
 }
 
 impl HostPlayer {
-    /// Returns a host with events and notifies, as clients have them.
+    /// Returns a host that gets events and notifies, as clients get them.
     pub(crate) fn new(server: &mut Server, pilot: Pilot) -> Self {
         let connection = server.connect_host(HostOptions { events: true, notifies: true });
         Self { pilot, connection, spawned: 0, despawned: 0 }

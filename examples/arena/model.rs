@@ -20,10 +20,10 @@ pub(crate) struct Match {
     pub(crate) phase: Phase,
     #[replicated(range = 0..=900, saturate)]
     pub(crate) seconds_left: u16,
-    /// The best player of each team.
+    /// The best player of each team, in the order of the teams.
     #[replicated(max_len = 2)]
     pub(crate) leaders: Vec<ObjectRef<Player>>,
-    /// On a client: how many ends of phases the client has seen.
+    /// On a client: how many times its notify has seen a phase other than `Waiting` end.
     pub(crate) phases_seen: u32,
 }
 
@@ -112,33 +112,36 @@ pub(crate) struct Player {
     /// Changes rarely, so the server compares it only when it is marked.
     #[replicated(push)]
     pub(crate) emote: Option<char>,
-    /// A client that owns the player again shows this value.
+    /// Only the client that owns the player sees this value. A client that becomes the owner again shows the
+    /// value that it had before.
     #[replicated(condition = OwnerOnly)]
     pub(crate) owners_secret: Secret,
     /// All clients except the owner see this value.
     #[replicated(condition = SkipOwner)]
     pub(crate) others_secret: Secret,
-    /// From time to time the value is replaced by a new random value. Clients that have the player already do
-    /// not receive the new value.
+    /// From time to time the server replaces the value by a new random value. Only clients that receive the
+    /// player for the first time receive the new value.
     #[replicated(condition = InitialOnly)]
     pub(crate) first_secret: Secret,
 
     /// On the server: what the player is about to do.
     pub(crate) mind: Mind,
-    /// On the server: the ticks of the player, at most `MOST_FIRE_TICKS`, less `SHOT_TICKS` for each shot
-    /// that its client called.
+    /// On the server: the saved ticks that shots of the client use up. Each tick adds one, up to
+    /// `MOST_FIRE_TICKS`, and each call of `fire` takes away `SHOT_TICKS`.
     pub(crate) fire_ticks: u32,
     /// On the server: how many shots the client called.
     pub(crate) shots_called: u32,
-    /// On the server: how many calls of `hit` it sent to the owner.
+    /// On the server: how many calls of `hit` the server sent to the player's owner.
     pub(crate) hits_told: u32,
     /// On the owner's side: how many calls of `hit` arrived.
     pub(crate) hits_felt: u32,
     /// On the owner's side: who hit the player last.
     pub(crate) hit_by: ObjectRef<Self>,
-    /// On a client, or on the server for its host: the lost health of the player that its notifies counted.
+    /// On a client, or on the server for its host: how much health the player has lost, as counted by
+    /// notifies.
     pub(crate) damage_seen: u32,
-    /// On a client, or on the server for its host: the deaths of the player that its notifies counted.
+    /// On a client, or on the server for its host: how many times the player has died, as counted by
+    /// notifies.
     pub(crate) deaths_seen: u32,
 }
 
@@ -174,7 +177,6 @@ pub(crate) struct Mind {
     pub(crate) laser_on: bool,
 }
 
-/// The weapon of a player.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(crate) enum Weapon {
     #[default]
@@ -214,7 +216,7 @@ pub(crate) struct Perk {
 pub(crate) enum PerkKind {
     #[default]
     Haste,
-    /// Adds up the health that other players have lost.
+    /// Shows the player who has it how much health each player has lost (`Player::wounds`).
     Scanner,
     /// Hides the player from the other team.
     Cloak,
@@ -269,7 +271,8 @@ pub(crate) enum Gait {
     Dead,
 }
 
-/// A projectile. Bolts and rockets are two of its archetypes, so their speed and damage need not be sent.
+/// A projectile. Bolts and rockets are two archetypes (numbered sets of initial values), so their speed and
+/// damage need not be sent.
 #[derive(Replicated, Clone, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Projectile {
@@ -321,7 +324,7 @@ impl Callbacks for Projectile {
 pub(crate) struct Path {
     #[replicated(quantize(step = 0.01, range = -60.0..=60.0), saturate)]
     pub(crate) from: Vec2,
-    /// Of length one.
+    /// A vector of length one.
     #[replicated(quantize(step = 0.001, range = -1.0..=1.0), saturate)]
     pub(crate) direction: Vec2,
     #[replicated(bits = 20)]
@@ -400,7 +403,6 @@ pub(crate) mod tenths {
     }
 }
 
-/// The archetypes of projectiles.
 #[derive(Clone, Copy)]
 pub(crate) struct Archetypes {
     pub(crate) bolt: ArchetypeId<Projectile>,

@@ -1,4 +1,5 @@
-//! Without the feature `quic` there are no sockets: says how to build the example with it.
+//! Replaces the folder `online` in builds without the feature `quic`, which have no sockets: each function
+//! returns an error that says how to build the example with the feature.
 //!
 //! *Invariant:* this file has the same public functions as the folder `online`.
 

@@ -24,7 +24,6 @@ impl Pace {
         Self::Fast(Clock::at_hz(TICKS_PER_SECOND))
     }
 
-    /// Returns the time of the last tick.
     pub(crate) fn now(&self) -> Duration {
         match self {
             Self::Fast(clock) => clock.now(),

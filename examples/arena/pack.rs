@@ -28,7 +28,6 @@ impl Player {
         }
     }
 
-    /// Reloads an empty weapon, and heals wounds.
     pub(crate) fn use_pack(&mut self) {
         if self.ammo == 0 {
             self.ammo += self.draw(SupplyKind::Rounds, MAGAZINE);
@@ -38,8 +37,8 @@ impl Player {
         }
     }
 
-    /// Takes at most `most` of one supply and returns how much it took. Removes the item when nothing is
-    /// left.
+    /// Removes at most `most` pieces of one supply from the pack, and returns how many. Removes the item when
+    /// no pieces remain.
     fn draw(&mut self, kind: SupplyKind, most: u8) -> u8 {
         let Some(at) = self.pack.iter().position(|supply| supply.kind == kind) else { return 0 };
         let taken = self.pack[at].amount.min(most);
@@ -53,7 +52,7 @@ impl Player {
 }
 
 impl Arena {
-    /// Drops a pack to the ground. Some of its items can then be picked up.
+    /// Drops items of a pack to the ground, where players can pick them up, and empties the pack.
     pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let here = server[me].position;
         let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();

@@ -9,7 +9,7 @@ use crate::game::TICKS_PER_SECOND;
 use crate::plane::{EDGE, Vec2};
 use crate::session::Session;
 
-/// The side of the map, and the size of the curve below it.
+/// The length of the sides of the map, and the height of the curve below it.
 const SIDE: f64 = 640.0;
 const CURVE: f64 = 110.0;
 const MARGIN: f64 = 40.0;

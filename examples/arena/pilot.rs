@@ -27,9 +27,8 @@ pub(crate) struct Pilot {
     pub(crate) shots_called: u32,
     /// The number of explosions that its side has received.
     pub(crate) explosions: u64,
-    /// How many lines the pilot sent to the chat.
     pub(crate) lines_said: u32,
-    /// The chat so far.
+    /// All lines of the chat that the pilot has received.
     pub(crate) heard: Vec<Chat>,
     rng: Rng,
     /// The number of ticks played. The pilots of a match begin with different numbers, so that they do not
@@ -78,7 +77,8 @@ impl Pilot {
         self.aim(side, me);
     }
 
-    /// Handles the messages and calls that have arrived, except calls with a body: those run by themselves.
+    /// Handles the messages and the calls without a body that have arrived. Calls with a body run by
+    /// themselves.
     fn listen(&mut self, side: &mut impl LocalPlayer) {
         self.heard.extend(std::iter::from_fn(|| side.poll_message::<Chat>()));
         while let Some(received) = side.poll_call::<Match>() {

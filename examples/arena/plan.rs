@@ -9,8 +9,9 @@ use crate::plane::{Vec2, along, anywhere, distance, inside, toward};
 /// The greatest distance at which a player shoots.
 pub(crate) const FIRE_RANGE: f32 = 18.0;
 
-/// Returns the goal of a player: a pickup or turret nearby, else the target unless it is near, else anywhere.
-/// The arguments after `here` are the nearest points of their kind.
+/// Returns the point to which a player runs: the nearest pickup or turret if it is close, else the target
+/// unless it is already close, else a random point. The arguments after `here` are the nearest pickup, turret
+/// and target.
 pub(crate) fn goal(
     here: Vec2,
     target: Option<Vec2>,

@@ -18,7 +18,7 @@ pub(crate) struct Outcome {
     objects: usize,
     bytes_per_client_per_second: f64,
     packets_lost: u64,
-    /// Whether the server stopped the cheater. `None` if there was none.
+    /// Whether the server ended the connection of the cheater. `None` if there was no cheater.
     pub(crate) cheater_stopped: Option<bool>,
 }
 
@@ -91,7 +91,6 @@ impl Outcome {
         println!("{}", if self.converged { "every client converged" } else { "NOT every client converged" });
     }
 
-    /// Prints the outcome as one line of JSON.
     pub(crate) fn print_json(&self) {
         println!(
             "{{\"converged\":{},\"ticks\":{},\"clients\":{},\"objects\":{},\"bytes_per_client_per_second\":{:.1},\
@@ -124,7 +123,7 @@ pub(crate) fn progress(session: &Session, tick: u32) -> String {
     )
 }
 
-/// The bits that the clients received for one class or property.
+/// How often and with how many bits the clients received one class or property.
 struct Row {
     name: String,
     times: u64,
@@ -182,7 +181,7 @@ fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     classes
 }
 
-/// Returns the entry with that name, and adds it first if it is missing.
+/// Returns the entry with this name, and adds an entry first if none has the name.
 fn entry<'a, T>(
     entries: &'a mut Vec<T>,
     name: &str,

@@ -1,7 +1,8 @@
 //! Secrets: values that some connections may not see, and the search for them in every packet.
 //!
-//! Each secret is 16 random bytes, drawn once for one property of one object. Every packet to a connection is
-//! searched at each bit for all secrets. A secret that its condition hides from that connection is a leak.
+//! Each secret is 16 random bytes, chosen for one property of one object. Every packet to a connection is
+//! searched for all secrets, beginning at each of its bits. A secret that its condition hides from that
+//! connection is a leak.
 //!
 //! *Invariant:* the search depends only on one fact of the wire format: bits fill bytes from the lowest bit
 //! up.
@@ -38,22 +39,22 @@ pub(crate) enum Rule {
     InitialOnly,
 }
 
-/// A secret.
+/// A secret that was chosen, without its first half: with its object and rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn {
     second_half: u64,
     pub(crate) object: ObjectRef<()>,
     pub(crate) rule: Rule,
-    /// The tick in which the secret was drawn.
+    /// The tick in which the secret was chosen.
     pub(crate) tick: u32,
 }
 
-/// All secrets that were ever drawn.
+/// All secrets that were ever chosen.
 pub(crate) struct Secrets {
     rng: Rng,
     by_first_half: HashMap<u64, Drawn>,
-    /// One bit for each 16-bit value that begins some secret. So most positions in a packet cost a single
-    /// look-up.
+    /// One bit for each of the 65,536 values of 16 bits: set if some secret begins with this value. So the
+    /// search rejects most positions of a packet by a single look-up.
     beginnings: Vec<u64>,
 }
 
@@ -63,7 +64,7 @@ impl Secrets {
         Self { rng, by_first_half: HashMap::new(), beginnings: vec![0; (1 << 16) / 64] }
     }
 
-    /// Draws a new secret for a property of an object under this rule.
+    /// Chooses a new secret for a property of an object under this rule.
     pub(crate) fn draw<T>(&mut self, object: ObjectRef<T>, rule: Rule, tick: u32) -> Secret {
         let [first, second] = [self.rng.next_u64(), self.rng.next_u64()];
         let drawn = Drawn { second_half: second, object: object.erase(), rule, tick };
@@ -72,14 +73,14 @@ impl Secrets {
         Secret([first, second])
     }
 
-    /// Returns whether the secret was drawn for that object under that rule.
+    /// Returns whether the secret was chosen for that object under that rule.
     pub(crate) fn belongs<T>(&self, secret: Secret, object: ObjectRef<T>, rule: Rule) -> bool {
         self.by_first_half
             .get(&secret.0[0])
             .is_some_and(|drawn| drawn.object == object.erase() && drawn.rule == rule)
     }
 
-    /// Returns all secrets in a packet, at any bit. O(bits).
+    /// Appends to `found` all secrets that begin at any bit of the packet. O(bits).
     pub(crate) fn find(&self, packet: &[u8], found: &mut Vec<Drawn>) {
         let bits = packet.len() * 8;
         for at in 0..=bits.saturating_sub(128) {
@@ -95,7 +96,7 @@ impl Secrets {
     }
 }
 
-/// Returns the 64 bits from bit `at` on; zeros after the end.
+/// Returns the 64 bits of the packet that begin at bit `at`. Bits after the end of the packet are zeros.
 fn window(packet: &[u8], at: usize) -> u64 {
     let rest = &packet[(at / 8).min(packet.len())..];
     let mut bytes = [0; 16];

@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     /// Whether there is a host: a player in the process of the server.
     pub(crate) has_host: bool,
-    /// The number of the client that cheats, if one does.
+    /// The number of the client that cheats, if one does. Clients are numbered from 1.
     pub(crate) cheater: Option<u32>,
 }
 
@@ -49,7 +49,6 @@ impl From<&Args> for Settings {
     }
 }
 
-/// The whole run.
 pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) arena: Arena,
@@ -135,7 +134,6 @@ impl Session {
         Ok(now)
     }
 
-    /// Runs one tick of the match.
     pub(crate) fn move_players(&mut self) {
         self.steer();
         self.arena.play(&mut self.server);
@@ -229,8 +227,8 @@ impl Session {
         Ok(())
     }
 
-    /// Runs until every client has exactly the state that it may see, and the host got all messages and
-    /// calls. Returns false if this has not happened after a limited number of ticks.
+    /// Runs until every client has exactly the state that it may see, and the host has received all messages
+    /// and calls. Returns false if this takes longer than `PATIENCE`.
     pub(crate) fn converge(&mut self) -> io::Result<bool> {
         self.run_until(|session| {
             session.guests.iter().all(|guest| session.difference(guest).is_none())
@@ -238,8 +236,7 @@ impl Session {
         })
     }
 
-    /// Runs until everything is acknowledged. Returns false if this has not happened after a limited number
-    /// of ticks.
+    /// Runs until clients have acknowledged everything. Returns false if this takes longer than `PATIENCE`.
     pub(crate) fn fall_silent(&mut self) -> io::Result<bool> {
         self.run_until(|session| {
             let connections = session.guests.iter().filter_map(|guest| guest.connection);
@@ -260,8 +257,8 @@ impl Session {
         Ok(false)
     }
 
-    /// Replaces the initial-only secrets by new ones and writes to their objects. Called after everything has
-    /// arrived. No client may see the new secrets, because all clients already have the objects.
+    /// Replaces the initial-only secrets by new ones and writes to their objects. Call it after everything
+    /// has arrived: then all clients already have the objects, so none may receive the new secrets.
     pub(crate) fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);
@@ -306,8 +303,8 @@ impl Session {
         }
     }
 
-    /// Returns a quantised property for which another client shows another step. A value near the border of
-    /// two steps may be shown as either step, but all clients must show the same step.
+    /// Returns a quantised property of which two clients show different steps. For a value near the border of
+    /// two steps, clients may show either step, but all of them must show the same step.
     fn disagreement(&self, client: &Client) -> Option<&'static str> {
         let others = self.guests.iter().filter(|other| other.client.is_connected() && other.ended.is_none());
         others.map(|other| &other.client).find_map(|other| {
@@ -341,13 +338,12 @@ impl Session {
         }
     }
 
-    /// Returns the number of objects of the server.
     pub(crate) fn objects(&self) -> usize {
         let Arena { teams, players, turrets, pickups, shots, .. } = &self.arena;
         1 + teams.len() + players.len() + turrets.len() + pickups.len() + shots.len()
     }
 
-    /// Returns the bytes and packets made for all clients.
+    /// Returns the bytes and the packets that were made for all clients together.
     pub(crate) fn sent(&self) -> (u64, u64) {
         let connections = self.guests.iter().filter_map(|guest| guest.connection);
         let stats = connections.filter_map(|connection| self.server.connection_info(connection).stats());

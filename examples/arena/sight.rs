@@ -16,13 +16,13 @@ use crate::secrets::{Drawn, Rule};
 /// The distance up to which a client sees pickups, measured from its player.
 const PICKUP_SIGHT: f32 = 20.0;
 
-/// The objects that each connection sees, and the players that connections own.
+/// The objects that are hidden from each connection, and the player that each connection owns.
 #[derive(Default)]
 pub(crate) struct Sight {
     pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
     hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
-    /// The tick in which it became known that a client has acknowledged the opening (first packet) of an
-    /// object.
+    /// For each client and object, the tick in which the server learned that the client has acknowledged the
+    /// object's opening (its first update).
     open_since: HashMap<(ConnectionId, ObjectRef<()>), u32>,
 }
 
@@ -46,8 +46,8 @@ impl Sight {
         server.object(player).set_owner(None).set_remote_role(Role::SimulatedProxy);
     }
 
-    /// Decides again which objects each connection sees. Call it in each tick, after the game and before the
-    /// server.
+    /// Decides again which objects each connection sees. Call it in each tick, after the rules of the game
+    /// and before `Server::tick`.
     pub(crate) fn look(&mut self, server: &mut Server, arena: &Arena) {
         for (connection, seat) in self.seats.clone() {
             let (here, team) = (server[seat].position, server[seat].team);
@@ -93,8 +93,8 @@ impl Sight {
         allowed && self.sees(server, connection, secret.object)
     }
 
-    /// Records that a client has acknowledged the openings of its objects. Called when everything that was
-    /// sent to the client is acknowledged.
+    /// Records that a client has acknowledged the openings of all objects that it has. Call it when the
+    /// client has acknowledged everything.
     pub(crate) fn settled(&mut self, connection: ConnectionId, client: &Client, arena: &Arena) {
         let players = arena.players.iter().map(|player| player.erase());
         let turrets = arena.turrets.iter().map(|turret| turret.erase());

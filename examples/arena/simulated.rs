@@ -1,6 +1,6 @@
 //! The simulated network: it delays, loses and reorders packets.
 //!
-//! *Invariant:* the seed and the packets decide what arrives, and when.
+//! *Invariant:* the seed and the packets decide which packets arrive, and when.
 
 use std::io;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const SERVER: PeerId = PeerId(0);
 pub(crate) struct Simulated {
     network: Network,
     conditions: LinkConditions,
-    /// The connection of each client with the link to it, in the order of their numbers.
+    /// For each client, in the order of their numbers, its connection and the link to it.
     links: Vec<(ConnectionId, LinkId)>,
 }
 

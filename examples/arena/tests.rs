@@ -21,7 +21,6 @@ fn play(line: &str) -> (Session, Outcome) {
     crate::play(&Args::parse_from(args), |_, _| {}).expect("the simulated network works")
 }
 
-/// Returns the server's id for the connection of a client that has joined.
 fn id(guest: &Guest) -> ConnectionId {
     guest.connection.expect("the client has joined")
 }
@@ -71,8 +70,8 @@ fn a_host_plays_with_two_guests_as_one_of_them() {
     assert!(player.hits_told > 0 && player.hits_felt == player.hits_told);
     assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.len());
     assert!(host.pilot.explosions == session.explosions && session.explosions > 0);
-    // The notifies of the host count the same losses of players as those of clients, since the clients
-    // joined.
+    // The notifies of the host count health that players lost. The notifies of each client count the same
+    // since the client joined.
     for guest in &session.guests {
         let copies = guest.client.objects::<Player>();
         let seen: u32 = copies.map(|(_, player)| player.damage_seen).sum();

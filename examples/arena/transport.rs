@@ -1,6 +1,7 @@
 //! The transports that carry packets between the server and its clients.
 //!
-//! *Invariant:* every packet of the server is passed to `show` before it is sent, unchanged.
+//! *Invariant:* [`Transport::send`] passes every packet of the server to the callback `show`, and then sends
+//! the same bytes.
 
 use std::io;
 use std::time::Duration;
@@ -15,7 +16,7 @@ pub(crate) struct Carried {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
     pub(crate) lost: u64,
-    /// How many packets came after a newer one.
+    /// How many packets arrived after a newer packet.
     pub(crate) late: u64,
 }
 
@@ -36,7 +37,7 @@ pub(crate) trait Transport {
     /// Delivers the packets that have arrived at the server and at the clients.
     fn deliver(&mut self, server: &mut Server, guests: &mut [Guest], now: Duration) -> io::Result<()>;
 
-    /// Sends the packets of the server's tick. `show` gets each of them first.
+    /// Sends the packets of the server's tick. Before it sends a packet, it passes the packet to `show`.
     fn send(&mut self, server: &mut Server, now: Duration, show: Show<'_>) -> io::Result<()>;
 
     /// Sends the packets of a client's tick.
@@ -45,7 +46,8 @@ pub(crate) trait Transport {
     /// Returns the counters of a client of this process.
     fn carried(&self, guest: &Guest) -> Carried;
 
-    /// Returns the number of lost packets, in both directions if both are known.
+    /// Returns the number of lost packets: in both directions together, or only those of the server if the
+    /// transport does not know the others.
     fn lost(&self, server: &Server) -> u64;
 }
 

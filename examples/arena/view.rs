@@ -11,7 +11,7 @@ use crate::plane::Vec2;
 use crate::secrets::Rule;
 use crate::sight::Sight;
 
-/// One client's view of the server's objects.
+/// Computes from the server's objects what one client must have, and compares.
 pub(crate) struct View<'a> {
     pub(crate) server: &'a Server,
     pub(crate) arena: &'a Arena,
@@ -180,14 +180,14 @@ fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expecte
     live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))
 }
 
-/// Returns whether a client may show `replica` for a value of the server in steps of this size. A value keeps
-/// its step until it is a quarter of a step beyond the border, so the difference is at most ¾ of a step. The
-/// rest of the tolerance is for rounding of floats.
+/// Returns whether a client may show `replica` when the server has `value`, with steps of this size. The
+/// server keeps a sent step until the value is a quarter of a step beyond the border, so the difference is at
+/// most ¾ of a step. The rest of the tolerance is for rounding of floats.
 fn is_kept(value: f32, replica: f32, step: f32) -> bool {
     (value - replica).abs() <= step * 0.76
 }
 
-/// Returns whether a client may show a point of the server.
+/// Returns whether a client may show the point `other` when the server has the point `one`.
 fn near(one: Vec2, other: Vec2, step: f32) -> bool {
     one.iter().zip(&other).all(|(one, other)| is_kept(*one, *other, step))
 }

@@ -1,7 +1,7 @@
 //! Shows a match on a terminal while it is played.
 //!
-//! *Invariant:* each frame is drawn over the previous frame, so the view takes [`ROWS`] lines and the line
-//! below.
+//! *Invariant:* each frame is drawn over the previous frame, so the picture always takes [`ROWS`] lines plus
+//! the line below with the progress.
 
 use std::error::Error;
 use std::io::{IsTerminal, Write, stdout};
@@ -43,7 +43,7 @@ impl Screen {
         self.is_drawn = true;
         let lines: String = map(session).lines().map(|line| format!("{line}\x1b[K\n")).collect();
         let mut out = stdout().lock();
-        // An error of the output is ignored, so that the example continues when its reader has gone.
+        // An output error is ignored, so that the example continues when nobody reads its output any more.
         let _ = writeln!(out, "{up}{lines}{}\x1b[K", report::progress(session, tick));
         let _ = out.flush();
     }

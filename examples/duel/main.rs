@@ -7,7 +7,7 @@
 //! uses the inputs, and judges shots by the past of their targets. `session.rs` moves the packets.
 //! `report.rs` and `picture.rs` show the results.
 //!
-//! The figures of `--json` are of all bots together:
+//! The figures of `--json` are computed over all bots together:
 //!
 //! - `missing`: the share of the ticks for which an input was missing.
 //! - `ahead_ticks`: how many ticks the inputs of a bot are ahead of the server's clock as the bot sees it.

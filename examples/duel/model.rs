@@ -14,10 +14,10 @@ pub(crate) const RADIUS: f32 = 0.5;
 /// The fastest speed, in metres a second.
 const SPEED: f32 = 6.0;
 
-/// How fast the speed follows the input, as a part of the difference in each tick.
+/// How fast the velocity approaches the input: the share of the difference that is made up in each tick.
 const AGILITY: f32 = 0.15;
 
-/// Half of the arena's sides, in metres.
+/// Half of the length of each side of the arena, in metres.
 pub(crate) const HALF_SIDE: f32 = 20.0;
 
 /// The position of a fighter, and its velocity in metres a second.
@@ -46,10 +46,10 @@ pub(crate) struct Steer {
 
 #[derive(Replicated, Debug, Default)]
 pub(crate) struct Fighter {
-    /// For the owner, to compare with the predicted state.
+    /// The owner compares this with the state that it predicted.
     #[replicated(condition = OwnerOnly)]
     pub(crate) confirmed: Confirmed<Body>,
-    /// For the other players, to show.
+    /// The other players show this position.
     #[replicated(condition = SkipOwner)]
     pub(crate) position: [f32; 2],
 }
@@ -69,7 +69,8 @@ pub(crate) fn direction([x, y]: [f32; 2], [to_x, to_y]: [f32; 2]) -> u16 {
     (turn.rem_euclid(1.0) * 65_536.0) as u32 as u16
 }
 
-/// Returns whether a shot from a position hits a fighter.
+/// Returns whether a shot from the first position in the direction `aim` hits a fighter at the second
+/// position.
 pub(crate) fn hits([x, y]: [f32; 2], aim: u16, [to_x, to_y]: [f32; 2]) -> bool {
     let (sin, cos) = ((f32::from(aim) + 0.5) / 65_536.0 * std::f32::consts::TAU).sin_cos();
     let (right, up) = (to_x - x, to_y - y);

@@ -12,11 +12,11 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 70.0;
 
-/// The bot with the shown positions, and the number of frames.
+/// The bot of which positions are drawn, and for how many frames.
 const BOT: usize = 1;
 const FRAMES: usize = 240;
 
-/// The curves, each with its name, its colour, and a function that returns its value in a frame.
+/// A curve: its name, its colour, and a function that returns its value in a frame.
 type Curve = (&'static str, &'static str, fn(&Frame) -> Option<f32>);
 const CURVES: [Curve; 4] = [
     ("predicted", "#1668b0", |frame| Some(frame.predicted)),
@@ -37,7 +37,7 @@ pub(crate) fn svg(session: &Session, outcome: &Outcome) -> String {
     text + "</svg>\n"
 }
 
-/// Returns the frames around the greatest correction.
+/// Returns `FRAMES` frames around the greatest correction of a wrong prediction.
 fn shown_frames(frames: &[Frame]) -> &[Frame] {
     let apart = |frame: &Frame| (frame.predicted - frame.smoothed).abs();
     let most = (0..frames.len()).max_by(|&one, &other| apart(&frames[one]).total_cmp(&apart(&frames[other])));

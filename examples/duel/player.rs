@@ -12,7 +12,7 @@ use repl::sim::Rng;
 
 use crate::model::{Body, Fighter, HALF_SIDE, HZ, Steer, direction, register};
 
-/// The longest time between two values of a fighter that moves, in ticks.
+/// The longest time between two updates of a fighter that moves, in ticks.
 const MOST_TICKS_APART: u64 = 4;
 
 /// The number of ticks between two shots.
@@ -21,7 +21,6 @@ const SHOT_TICKS: u64 = 20;
 /// How many ticks ahead a fighter may be predicted: more than the worst link needs.
 const MOST_TICKS_AHEAD: u64 = 60;
 
-/// A bot.
 pub(crate) struct Player {
     pub(crate) client: Client,
     rng: Rng,
@@ -31,14 +30,14 @@ pub(crate) struct Player {
     shown: Smoothed<[f32; 2]>,
     others: BTreeMap<ObjectRef<Fighter>, Interpolated<[f32; 2]>>,
     pub(crate) is_resting: bool,
-    /// For the mean of how many ticks the inputs were ahead: the sum and the count.
+    /// The sum and the count of the ticks that inputs were ahead of the server, for their mean.
     ahead: (f64, u64),
     last_frame: Duration,
     /// The shown positions, frame by frame.
     pub(crate) frames: Vec<Frame>,
 }
 
-/// The positions in a frame, on the first axis.
+/// The positions of fighters in a frame: only the first coordinates.
 pub(crate) struct Frame {
     pub(crate) at: Duration,
     pub(crate) predicted: f32,
@@ -66,7 +65,7 @@ impl Player {
         }
     }
 
-    /// Takes a packet of the server.
+    /// Handles a packet of the server.
     pub(crate) fn receive(&mut self, now: Duration, packet: &[u8]) {
         self.client.receive(now, packet).expect("the links damage nothing");
         while let Some(update) = self.client.poll_update() {
@@ -161,7 +160,7 @@ impl Player {
         });
     }
 
-    /// Returns the mean number of ticks that the inputs were ahead.
+    /// Returns how many ticks the inputs were ahead of the server's tick on average.
     pub(crate) fn ahead_ticks(&self) -> f64 {
         self.ahead.0 / self.ahead.1.max(1) as f64
     }
@@ -171,7 +170,7 @@ impl Player {
     }
 }
 
-/// Returns the input for a tick, or the last input before it, as the server does if the input is missing.
+/// Returns the input for a tick. If it is missing, returns the last input before it, as the server does.
 fn input_at(client: &mut Client, tick: u64) -> Steer {
     client.inputs::<Steer>().or_last(tick).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! The server: uses the inputs of the players, and judges their shots by what they saw.
 //!
-//! *Invariant:* no shot is judged by a state older than the cap, whichever tick a client claims to have seen.
+//! *Invariant:* the server judges no shot by a state older than the cap (`--cap-ms`), whichever tick a client
+//! claims to have seen.
 
 use std::time::Duration;
 
@@ -35,10 +36,10 @@ pub(crate) struct Seat {
 pub(crate) struct Score {
     pub(crate) shots: u64,
     pub(crate) hits: u64,
-    /// The shots that would have hit without lag compensation: at the target's position when the shot
-    /// arrived.
+    /// The shots that would have hit without lag compensation, which means at the position that the target
+    /// had when the shot arrived.
     pub(crate) uncompensated: u64,
-    /// The shots at a state that is older than the cap.
+    /// The shots at a state that is older than the cap (`--cap-ms`).
     pub(crate) beyond: u64,
 }
 

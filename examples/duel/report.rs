@@ -13,7 +13,7 @@ pub(crate) struct Line {
     pub(crate) rollbacks: f64,
     pub(crate) hits: f64,
     pub(crate) hits_uncompensated: f64,
-    /// The share of the shots at a state that is older than the cap.
+    /// The share of the shots at a state that is older than the cap (`--cap-ms`).
     pub(crate) beyond: f64,
 }
 

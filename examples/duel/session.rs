@@ -12,8 +12,8 @@ use crate::model::HZ;
 use crate::player::Player;
 use crate::referee::Referee;
 
-/// The links of the four bots: the round trip in milliseconds, the greatest jitter in each direction, and
-/// the share of the packets that is lost.
+/// The links of the four bots. Each has a round trip and a greatest jitter in each direction, both in
+/// milliseconds, and the share of the packets that is lost.
 pub(crate) const LINKS: [(u64, u64, f64); 4] =
     [(20, 0, 0.0), (80, 20, 0.02), (120, 20, 0.02), (200, 40, 0.05)];
 

@@ -1,7 +1,7 @@
 //! The two bags, which get the same changes, and the journal of the first client's callbacks.
 //!
-//! *Invariant:* after each change the plain bag is rebuilt from the other bag, so both have the same content.
-//! Only the differences between two states are sent.
+//! *Invariant:* after each change the plain bag is rebuilt from the fast bag, so both have the same content.
+//! The server sends only what differs from the last state.
 
 use repl::prelude::*;
 
@@ -33,8 +33,8 @@ impl Bags {
         *self.plain.live_mut() = PlainBag::from(self.fast.live());
     }
 
-    /// Runs one tick of everyone. Returns the callbacks of the client. The model has replayed these entries
-    /// and was compared with the client's bag.
+    /// Runs one tick of both servers and clients. Returns the callbacks of the client with the fast bag,
+    /// after it replayed them on the model and compared the model with the client's bag.
     pub(crate) fn tick(&mut self) -> Vec<Entry> {
         self.fast.tick();
         self.plain.tick();
@@ -67,13 +67,14 @@ impl Bags {
             && plain.stacks == self.plain.live().stacks
     }
 
-    /// Returns the first error of the two sessions, if there is one.
+    /// Returns the reason for which the first of the two sessions ended, or the first mistake in the journal,
+    /// if there is one.
     pub(crate) fn trouble(&self) -> Option<String> {
         let ended = self.fast.ended().or(self.plain.ended());
         ended.map(|reason| format!("a connection ended: {reason}")).or_else(|| self.model.mistake.clone())
     }
 
-    /// Returns the bits of state that the clients have received, for the fast array and for the `Vec`.
+    /// Returns how many bits of state the client of each bag has received.
     pub(crate) fn bits(&self) -> Bits {
         Bits { fast: self.fast.bits(), plain: self.plain.bits() }
     }
@@ -87,7 +88,6 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// Returns the bits since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self { fast: self.fast - before.fast, plain: self.plain - before.plain }
     }

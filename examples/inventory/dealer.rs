@@ -1,6 +1,6 @@
 //! The changes of a bag: its first stacks, the scenes of the story, and random updates.
 //!
-//! *Invariant:* the same seed makes the same updates. The network does not affect them. Each update changes a
+//! *Invariant:* the same seed makes the same updates, whatever the network does. Each update changes a
 //! replicated value, or at least the order of the items.
 
 use repl::prelude::*;
@@ -85,7 +85,6 @@ pub(crate) struct Dealer {
 }
 
 impl Dealer {
-    /// Returns a dealer with this random generator.
     pub(crate) fn new(seed: u64) -> Self {
         Self { rng: Rng::new(seed), next_serial: 1 }
     }

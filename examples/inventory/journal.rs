@@ -1,9 +1,9 @@
 //! The journal: all calls of callbacks, in order, and a model that is built only from them.
 //!
-//! A callback receives only the item or the array. So the program must provide a place to which the callback
-//! can write. In a game this could be a queue of events. In this example it is the journal of the thread.
+//! A callback receives only the item or the array, so it needs a place outside to write to. In a game this
+//! could be a queue of events. In this example it is the journal, one for each thread.
 //!
-//! *Invariant:* only entries change the model. The client's inventory is used for the comparison alone.
+//! *Invariant:* only entries change the model. The client's bag is only compared with it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::model::{Gem, Kind, Stack};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
     Came(ItemId, Seen),
-    /// The entry has the names of the properties with different values.
+    /// Contains the names of the properties whose values differ.
     Changed(ItemId, Seen, Vec<&'static str>),
     Gone(ItemId, Seen),
     GemCame(Gem),
@@ -57,17 +57,17 @@ thread_local! {
     static CALLS_ON_ITEMS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Adds an entry.
+/// Adds an entry to the journal of this thread.
 pub(crate) fn write(entry: Entry) {
     ENTRIES.with_borrow_mut(|entries| entries.push(entry));
 }
 
-/// Counts a callback of an item. The callback of the item's array writes the entry.
+/// Counts a callback of one item. The array's callback for the same items writes the entries.
 pub(crate) fn count() {
     CALLS_ON_ITEMS.set(CALLS_ON_ITEMS.get() + 1);
 }
 
-/// Takes all entries, and the number of callbacks of items.
+/// Returns all entries and the number of callbacks of single items, and removes them from the journal.
 pub(crate) fn take() -> (Vec<Entry>, usize) {
     (ENTRIES.take(), CALLS_ON_ITEMS.take())
 }
@@ -81,7 +81,7 @@ pub(crate) fn seen(stacks: &FastArray<Stack>) -> BTreeMap<ItemId, Seen> {
 #[derive(Default)]
 pub(crate) struct Model {
     stacks: BTreeMap<ItemId, Seen>,
-    /// Gems by serial number, of all stacks.
+    /// The gems of all stacks, by serial number.
     gems: BTreeMap<u16, Gem>,
     pub(crate) entries: usize,
     /// The first mistake that the replay found, if there is one.

@@ -19,7 +19,7 @@ pub(crate) struct Link<T: Replicated> {
     connection: ConnectionId,
     network: Network,
     clock: Clock,
-    /// Why the connection ended, if it did.
+    /// The reason for which the connection ended, if it has ended.
     ended: Option<String>,
 }
 
@@ -47,7 +47,6 @@ impl<T: Replicated> Link<T> {
         links.into_iter().for_each(|link| self.network.set_conditions(link, conditions));
     }
 
-    /// Returns the server's object.
     pub(crate) fn live(&self) -> &T {
         &self.server[self.object]
     }
@@ -62,7 +61,7 @@ impl<T: Replicated> Link<T> {
         self.client.get(self.object)
     }
 
-    /// Runs one tick of both.
+    /// Runs one tick of the server and of the client.
     pub(crate) fn tick(&mut self) {
         let now = self.clock.tick();
         while let Some(delivery) = self.network.deliver(now) {
@@ -87,12 +86,11 @@ impl<T: Replicated> Link<T> {
         }
     }
 
-    /// Returns whether state is unacknowledged, so that a tick has something to do.
+    /// Returns whether packets with state are not acknowledged yet.
     pub(crate) fn is_busy(&self) -> bool {
         self.stats().packets_in_flight > 0
     }
 
-    /// Returns the server's statistics of the connection.
     pub(crate) fn stats(&self) -> ConnectionStats {
         self.server.connection_info(self.connection).stats().unwrap_or_default()
     }
@@ -102,7 +100,6 @@ impl<T: Replicated> Link<T> {
         self.network.total().lost
     }
 
-    /// Returns why the connection ended, if it did.
     pub(crate) fn ended(&self) -> Option<&str> {
         self.ended.as_deref()
     }

@@ -7,7 +7,7 @@ use repl::prelude::*;
 
 use crate::journal::{self, Entry};
 
-/// The bag of items with ids.
+/// The bag with fast arrays, which give each item an id.
 #[derive(Replicated, Default)]
 pub(crate) struct Bag {
     #[replicated(notify = on_stacks)]
@@ -31,7 +31,7 @@ pub(crate) struct Stack {
     /// In percent.
     #[replicated(range = 0..=100)]
     pub(crate) wear: u8,
-    /// A fast array in an item of another one: if a gem loses charge, only that is sent.
+    /// A fast array in an item of another fast array: if a gem loses charge, only its charge is sent.
     pub(crate) sockets: FastArray<Gem>,
     /// The price that a trader would pay. The price never leaves the server.
     #[replicated(skip)]
@@ -41,8 +41,8 @@ pub(crate) struct Stack {
     pub(crate) news: Vec<&'static str>,
 }
 
-/// The callbacks of stacks. The callbacks of an item know which of its properties changed. The callbacks of
-/// the array know each item's position and id.
+/// The callbacks of stacks. A callback of a single item knows which of its properties changed. A callback of
+/// the array knows the position and id of each item.
 impl ItemCallbacks for Stack {
     fn pre_replicated_remove(&mut self) {
         journal::count();
@@ -75,7 +75,7 @@ impl ItemCallbacks for Stack {
 #[replicated(callbacks)]
 pub(crate) struct Gem {
     pub(crate) colour: Colour,
-    /// The number was engraved when the gem was cut, and no other gem has it.
+    /// The number that was engraved when the gem was cut. No other gem has it.
     pub(crate) serial: u16,
     /// In percent.
     #[replicated(range = 0..=100)]
@@ -126,7 +126,7 @@ pub(crate) struct PlainBag {
     pub(crate) stacks: Vec<PlainStack>,
 }
 
-/// The fields of [`Stack`].
+/// The same fields as [`Stack`].
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlainStack {
     #[replicated]
@@ -139,7 +139,7 @@ pub(crate) struct PlainStack {
     pub(crate) sockets: Vec<PlainGem>,
 }
 
-/// The fields of [`Gem`].
+/// The same fields as [`Gem`].
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct PlainGem {

@@ -7,7 +7,7 @@ use crate::bags::{Bags, Bits};
 use crate::dealer::Scene;
 use crate::journal::Entry;
 
-/// How many entries of a scene are printed.
+/// The greatest number of callbacks that are printed for a scene.
 const SHOWN: usize = 6;
 const BAR: u64 = 60;
 

@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 //!
-//! *Invariant:* a crowd gets all that it must know from its arguments.
+//! *Invariant:* the process of the clients learns everything about the run from its arguments.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// How many objects change in each tick.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) dirty: u32,
-    /// About how many objects each client has in sight.
+    /// The approximate number of objects that each client has in sight.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) relevant: u32,
     /// How many ticks a second has, 1 to 240.

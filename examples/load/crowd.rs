@@ -18,7 +18,8 @@ use crate::metronome::Metronome;
 use crate::model::{Sum, Thing};
 use crate::times;
 
-/// The number of different times within a tick of the server at which clients tick.
+/// The tick of the server is divided into this number of slices. In each slice, another part of the clients
+/// ticks.
 const SLICES: u32 = 10;
 
 /// A client with its connection.

@@ -1,4 +1,4 @@
-//! The measured times of each tick, and statistics of many ticks.
+//! The measured times of each tick, and quantiles over many ticks.
 //!
 //! *Invariant:* a quantile is a value that was measured.
 
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::times;
 
-/// The parts of a tick, in their order.
+/// The parts of a tick, in the order in which they run.
 pub(crate) const PARTS: [&str; 4] = ["receive", "world", "tick", "transmit"];
 
 /// The times of a tick.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tick {
-    /// The processor time of the thread, by the parts of the tick.
+    /// The processor time of the thread in each of the [`PARTS`].
     pub(crate) parts: [Duration; PARTS.len()],
     /// The time that passed from the beginning to the end of the tick.
     pub(crate) wall: Duration,
@@ -25,7 +25,7 @@ impl Tick {
     }
 }
 
-/// Measures a tick, part by part.
+/// Measures the parts of one tick.
 pub(crate) struct Watch {
     start: Instant,
     cpu: Duration,
@@ -38,7 +38,7 @@ impl Watch {
         Self { start: Instant::now(), cpu: times::of_thread(), tick: Tick::default(), part: 0 }
     }
 
-    /// Ends a part of the tick.
+    /// Ends the current part, and begins the next part.
     pub(crate) fn lap(&mut self) {
         let cpu = times::of_thread();
         self.tick.parts[self.part] = cpu.saturating_sub(std::mem::replace(&mut self.cpu, cpu));
@@ -61,7 +61,7 @@ pub(crate) struct Quantiles {
 }
 
 impl Quantiles {
-    /// Returns the quantiles of a time of all ticks.
+    /// Returns the quantiles of one time, for example of `Tick::cpu`, over all ticks.
     pub(crate) fn of(ticks: &[Tick], time: impl Fn(&Tick) -> Duration) -> Self {
         let mut times: Vec<_> = ticks.iter().map(time).collect();
         times.sort_unstable();

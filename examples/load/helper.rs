@@ -1,6 +1,6 @@
-//! The process of the clients, as the process of the server sees it.
+//! The server's side of the process that runs the clients.
 //!
-//! *Invariant:* the process ends when this side ends, because it reads the end of its input.
+//! *Invariant:* the other process ends when this process ends, because then its input ends.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ use crate::model::Sum;
 /// The figures that the clients report at the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Farewell {
-    /// The processor time of their process, as a share of the elapsed time.
+    /// The processor time of the clients' process, as a share of the elapsed time.
     pub(crate) cpu_share: f64,
     /// The number of client sessions that ended before the end of the run.
     pub(crate) ends: u64,

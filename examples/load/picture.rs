@@ -10,8 +10,8 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 70.0;
 
-/// The series of dots, each with its name, its colour, and its time of a tick. The first is drawn below the
-/// second.
+/// A series of dots: its name, its colour, and a function that returns its value for a tick. The first series
+/// is drawn below the second.
 type Series = (&'static str, &'static str, fn(&Tick) -> f64);
 const SERIES: [Series; 2] = [
     ("time that passed", "#c2571a", |tick| tick.wall.as_secs_f64() * 1e3),
@@ -43,7 +43,8 @@ pub(crate) fn svg(ticks: &[Tick], hz: u32) -> String {
     text + "</svg>\n"
 }
 
-/// Draws the limit of a tick, at the height `top`, and says what the axes are.
+/// Draws a line at the time that one tick may take (`budget`), and the labels of the axes. `top` is the time
+/// at the upper border.
 fn draw_axes(text: &mut String, top: f64, budget: f64, seconds: f64) {
     let (left, right, bottom) = (MARGIN, MARGIN + WIDTH, MARGIN + HEIGHT);
     _ = writeln!(

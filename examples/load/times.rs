@@ -1,6 +1,6 @@
 //! The processor time of this thread and of this process, and the memory of this process.
 //!
-//! *Invariant:* only differences between two times mean anything.
+//! *Invariant:* a processor time has no fixed zero. Only the difference between two times means anything.
 
 use std::fs;
 use std::time::Duration;
@@ -30,7 +30,7 @@ mod clock {
     }
 }
 
-/// The times are not known here, so they are zero.
+/// Other systems: the times are not known here, so they are zero.
 #[cfg(not(unix))]
 mod clock {
     use std::time::Duration;
@@ -43,7 +43,8 @@ mod clock {
     }
 }
 
-/// Returns how many bytes of memory this process has resident, where the system has a file that says it.
+/// Returns how many bytes of this process are in physical memory. Returns `None` on systems without
+/// `/proc/self/status`.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

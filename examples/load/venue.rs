@@ -1,6 +1,6 @@
 //! The server with its world and its port, and the measured ticks.
 //!
-//! *Invariant:* a client is counted while its session lasts. So a missing client was disconnected.
+//! *Invariant:* a client is in `seats` only while its session lasts, so a missing client was disconnected.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -22,7 +22,7 @@ use crate::world::World;
 /// Where the certificate is, from the working directory.
 const CERTIFICATE: &str = "target/load-certificate";
 
-/// How long clients may take to join, and to converge in the end.
+/// How long clients may take to join. Also how long they may take to converge at the end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long everything moves after all clients have joined, before ticks are measured.
@@ -31,7 +31,7 @@ const WARM_UP: Duration = Duration::from_secs(2);
 /// How long nothing moves before the clients are asked for their sums.
 const REST: Duration = Duration::from_millis(500);
 
-/// The totals that were sent to all clients.
+/// Totals over all clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) bytes: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Venue {
     helper: Helper,
     metronome: Metronome,
     clients: u32,
-    /// The connections of the clients, by their numbers.
+    /// The connection of each client, by the client's number.
     seats: BTreeMap<u32, ConnectionId>,
     /// The ticks while clients joined.
     pub(crate) joining: Vec<Tick>,
@@ -62,7 +62,7 @@ impl Venue {
     /// Opens the port, and starts the process of the clients.
     pub(crate) fn open(args: &Args) -> Result<Self, Box<dyn Error>> {
         let identity = Identity::development(CERTIFICATE)?;
-        // All clients have the same address, so raise the limits of one origin.
+        // All clients have the same address, so the limits for one address are raised.
         let clients = args.clients as usize;
         let limits = QuicConfig {
             max_clients: clients,
@@ -180,7 +180,6 @@ impl Venue {
         self.helper.farewell()
     }
 
-    /// Returns the number of connected clients.
     pub(crate) fn connected(&self) -> usize {
         self.seats.len()
     }

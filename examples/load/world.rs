@@ -1,7 +1,6 @@
-//! The world on the server: the objects, and the places from which the clients see them.
+//! The world on the server: the objects, and the points from which the clients see them.
 //!
-//! *Invariant:* each tick changes the number of objects in the arguments. The objects take turns, wherever
-//! they are.
+//! *Invariant:* each tick changes exactly `--dirty` objects. The objects take turns, wherever they are.
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -9,14 +8,13 @@ use repl::sim::Rng;
 use crate::args::Args;
 use crate::model::{self, EDGE, Point, STEP, Sum, Thing};
 
-/// The clients walk in circles of this radius, at this speed, in metres and metres a second.
+/// Each client walks in a circle: `ROUND` is its radius in metres, `SPEED` the speed in metres a second.
 const ROUND: f32 = 50.0;
 const SPEED: f32 = 5.0;
 
-/// The world.
 pub(crate) struct World {
     things: Vec<ObjectRef<Thing>>,
-    /// The centres of the circles in which the clients walk.
+    /// The centre of each client's circle.
     centres: Vec<Point>,
     dirty: usize,
     hz: f32,
@@ -26,7 +24,6 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Spawns all objects.
     pub(crate) fn new(server: &mut Server, args: &Args) -> Self {
         let mut rng = Rng::new(args.seed);
         server.register::<Thing>();
@@ -46,7 +43,7 @@ impl World {
         }
     }
 
-    /// Moves and changes the next objects in turn.
+    /// Moves and changes `--dirty` objects: those whose turn it is.
     pub(crate) fn step(&mut self, server: &mut Server) {
         self.tick += 1;
         for _ in 0..self.dirty {
@@ -59,7 +56,7 @@ impl World {
         }
     }
 
-    /// Returns where a client is.
+    /// Returns the position of a client.
     pub(crate) fn viewpoint(&self, client: u32) -> [f32; 3] {
         let [x, y] = self.centres[client as usize];
         let turned = self.tick as f32 / self.hz * SPEED / ROUND + client as f32;
@@ -73,7 +70,7 @@ impl World {
     }
 }
 
-/// Returns a random point of the world, on the grid of steps.
+/// Returns a random point of the world whose coordinates are whole multiples of [`STEP`].
 fn anywhere(rng: &mut Rng) -> Point {
     std::array::from_fn(|_| (rng.below((2.0 * EDGE / STEP) as u64 + 1) as f32) * STEP - EDGE)
 }

@@ -46,7 +46,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments if the world has room for the things of all connections.
+    /// Returns the arguments, or an error if `--objects` is less than ten times `--connections`.
     pub(crate) fn checked(self) -> Result<Self, String> {
         if self.connections * 10 > self.objects {
             return Err(format!(

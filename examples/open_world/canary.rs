@@ -1,9 +1,10 @@
-//! Canaries: values of 16 bytes that name their object and property, and the search for them in packets.
+//! Canaries: 16-byte values that contain the numbers of their object and property, and the search for them in
+//! packets.
 //!
 //! *Invariant:* the search depends only on one fact of the wire format: bits fill bytes from the lowest bit
 //! up.
 
-/// The upper half of every canary.
+/// The upper 8 bytes of every canary.
 const TAG: u64 = 0xb5d1_70e9_2c6f_a843;
 
 /// The object and the property of a canary.
@@ -12,7 +13,7 @@ pub(crate) struct Canary {
     /// The number of the object.
     pub(crate) object: u32,
     pub(crate) property: u8,
-    /// The number of the value, modulo 2^24.
+    /// How many canaries this property had before this one, modulo 2^24.
     pub(crate) version: u32,
 }
 
@@ -34,7 +35,7 @@ impl Canary {
     }
 }
 
-/// Calls `found` for every canary in a packet, at any bit. O(bits).
+/// Calls `found` for every canary that begins at any bit of a packet. O(bits).
 pub(crate) fn scan(packet: &[u8], mut found: impl FnMut(Canary)) {
     for (start, window) in packet.windows(16).enumerate() {
         let low = window.try_into().map_or(0, u128::from_le_bytes);

@@ -1,17 +1,18 @@
 //! The processor time of this thread.
 //!
-//! *Invariant:* the time for reading the clock is not part of what it measures.
+//! *Invariant:* a measured time does not contain the time for reading the clock.
 
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Measures processor time if the system has a file with the processor time of the thread, as Linux does.
-/// Otherwise it measures the time that passes.
+/// Measures the processor time of this thread if the system has a file with it, as Linux does. Otherwise it
+/// measures the elapsed time.
 pub(crate) struct CpuClock {
     start: Instant,
     pub(crate) measures_processor_time: bool,
-    /// The time that passes between two readings with nothing between them.
+    /// How much time the clock shows between two readings with no work between them. `measure` subtracts this
+    /// time.
     reading: Duration,
 }
 
@@ -40,7 +41,7 @@ impl CpuClock {
 
 /// Returns the processor time of this thread, from the first number of the file.
 fn processor_time() -> Option<Duration> {
-    // The kernel brings the number up to date when the thread yields.
+    // The kernel updates the number in the file when the thread yields.
     thread::yield_now();
     let file = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(file.split_whitespace().next()?.parse().ok()?))

@@ -1,6 +1,7 @@
-//! An object of the world, with its history: who may see it, and which values it had at which tick.
+//! An object of the world, with its history: who may see it, and which values it had in which tick.
 //!
-//! *Invariant:* the position and the digests of an entry equal those of the live object.
+//! *Invariant:* the position and the digests (numbers for the values) of an entry equal those of the live
+//! object.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ use crate::model::*;
 /// The number of past values of a property that are stored.
 const TRAIL: usize = 150;
 
-/// A reference with its class.
+/// A reference to an object of any class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Object {
     Avatar(ObjectRef<Avatar>),
@@ -57,12 +58,12 @@ impl Object {
         with_reference!(self, reference => server[reference].digests())
     }
 
-    /// Returns the digests of a client's replica, if the client has the object.
+    /// Returns the digests of the client's copy of the object, if the client has the object.
     pub(crate) fn client_digests(self, client: &Client) -> Option<[u64; 4]> {
         with_reference!(self, reference => client.get(reference).map(Thing::digests))
     }
 
-    /// Returns the name of the first wrong property of a client's replica. Returns `None` if the client has
+    /// Returns the name of the first wrong property of the client's copy. Returns `None` if the client has
     /// exactly the values that it must have.
     pub(crate) fn first_difference(
         self,
@@ -77,15 +78,15 @@ impl Object {
     }
 }
 
-/// The clients that see an object in addition to its owner.
+/// The clients that see an object. Its owner sees it too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
     Everyone,
     OwnerOnly,
     Team(u32),
-    /// Clients within about this distance in metres.
+    /// Clients within about this distance, in metres.
     Located(f32),
-    /// Clients that see the object with this number.
+    /// Clients that see the object with this number: the index of its entry.
     With(usize),
 }
 
@@ -96,7 +97,7 @@ pub(crate) struct Entry {
     pub(crate) position: Point,
     /// The number of the connection that owns the object.
     pub(crate) owner: Option<usize>,
-    /// The values that each property had. The coordinates are properties of their own.
+    /// The past values of each property. Each coordinate of the position is a property of its own.
     trails: [Trail; 4],
 }
 
@@ -107,7 +108,7 @@ impl Entry {
         Self { object, rule, position, owner: None, trails }
     }
 
-    /// Records the values that the object has from this tick on.
+    /// Records the present values of the object, which it has from this tick on.
     pub(crate) fn record(&mut self, server: &Server, tick: u32) {
         self.position = self.object.position(server);
         for (trail, digest) in self.trails.iter_mut().zip(self.object.digests(server)) {
@@ -115,16 +116,16 @@ impl Entry {
         }
     }
 
-    /// Returns for how many ticks a client lacks some change of the object. `digests` are the digests of the
-    /// client's replica.
+    /// Returns for how many ticks the client has lacked a change of the object, at `now`. `digests` stands
+    /// for the values that the client shows.
     pub(crate) fn wait(&self, digests: [u64; 4], now: u32) -> u32 {
         let waits = self.trails.iter().zip(digests).map(|(trail, digest)| trail.wait(digest, now));
         waits.max().unwrap_or(0)
     }
 }
 
-/// The last values of a property, as digests, each with the tick since which the object had them. The
-/// newest comes last.
+/// The last values of a property, oldest first: each as a digest, with the first tick in which the object had
+/// it.
 struct Trail(VecDeque<(u32, u64)>);
 
 impl Trail {
@@ -142,10 +143,11 @@ impl Trail {
         self.0.push_back((tick, digest));
     }
 
-    /// Returns for how many ticks the object has had another value than this one.
+    /// Returns for how many ticks before `now` the object has had another value than the one with this
+    /// digest.
     fn wait(&self, digest: u64, now: u32) -> u32 {
         let known = self.0.iter().rposition(|(_, value)| *value == digest);
-        // A value that is not in the trail is older than the trail.
+        // If the trail does not contain the value, the value is older than the whole trail.
         let next = known.map_or(0, |at| at + 1);
         self.0.get(next).map_or(0, |(tick, _)| now - tick)
     }

@@ -15,11 +15,11 @@ pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) connection: ConnectionId,
     pub(crate) peer: PeerId,
-    /// The tick in which the client had received all objects that were in its sight when it joined.
+    /// The tick in which the client had received all objects that it could see when it joined.
     pub(crate) synchronized: Option<u32>,
-    /// Why the connection ended, if it did.
+    /// The reason for which the connection ended, if it has ended.
     pub(crate) ended: Option<String>,
-    /// For each object that the client lacks, the tick since which it should have it.
+    /// For each object that the client should have but lacks, the tick since which it should have it.
     pub(crate) missing: HashMap<ObjectRef<()>, u32>,
     /// The bytes that the server sent in this second.
     pub(crate) bytes: u64,

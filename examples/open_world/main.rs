@@ -13,7 +13,8 @@
 //!
 //! - `tick_us`: the processor time of a tick of the server, including the calls of `set_viewpoints` before
 //!   it. On systems that do not report the processor time, it is the elapsed time.
-//! - `over_budget`: the number of seconds in which a connection was sent more than its budget and one packet.
+//! - `over_budget`: for each connection, the number of seconds in which it was sent more than its budget
+//!   plus one packet, added up over all connections.
 //! - `oldest_wait`: the longest time in ticks that a client lacked a change, or an object near it.
 //! - `starved`: how many times a client lacked a change of an object for at least 120 ticks. For both
 //!   figures, waits are counted after the client has received all objects of its join. A wait ends when the

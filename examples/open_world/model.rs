@@ -1,4 +1,4 @@
-//! The replicated classes of the world, and the checks of the replicas on clients.
+//! The replicated classes of the world, and the checks of the clients' copies.
 //!
 //! *Invariant:* positions are whole multiples of [`STEP`], so a client has exactly the values of the server.
 
@@ -25,17 +25,17 @@ pub(crate) trait Thing: Replicated {
     /// [`FAR_TICKS`]th tick.
     const IS_SLOW_WHEN_FAR: bool = false;
 
-    /// Where the object is, if the class has an area.
+    /// Returns the position of the object. Classes that are not seen by distance return zeros.
     fn position(&self) -> Point {
         [0.0; 2]
     }
 
-    /// Returns a number for the value of each property that every client with the object receives. Zeros fill
-    /// the rest. The coordinates of a position are properties of their own, because each element of an array
-    /// is sent when it changes.
+    /// Returns one number (a digest) for the value of each property that every client with the object
+    /// receives, and zeros for the rest of the array. Each coordinate of a position counts as a property of
+    /// its own, because each element of a fixed array is sent alone when it changes.
     fn digests(&self) -> [u64; 4];
 
-    /// Returns the first property in which a client's replica is wrong. The argument `owns` says whether the
+    /// Returns the name of the first property that is wrong in a client's copy. `owns` says whether the
     /// client owns the object.
     fn first_difference(&self, replica: &Self, owns: bool) -> Option<&'static str>;
 }
@@ -56,10 +56,11 @@ pub(crate) struct Creature {
     pub(crate) position: Point,
     #[replicated]
     pub(crate) health: u8,
-    /// A canary for all clients that see the creature. It changes with each new goal.
+    /// A canary (a value for which packets are searched) for all clients that see the creature. A new goal of
+    /// the creature changes it.
     #[replicated]
     pub(crate) mark: u128,
-    /// A canary only for the owner. It changes with each new goal.
+    /// A canary only for the owner. A new goal of the creature changes it.
     #[replicated(condition = OwnerOnly)]
     pub(crate) secret: u128,
 }
@@ -93,7 +94,7 @@ pub(crate) struct Structure {
 pub(crate) struct Lantern {
     #[replicated]
     pub(crate) light: u8,
-    /// A canary for everyone who sees the avatar. It changes with the light.
+    /// A canary for everyone who sees the avatar. It changes together with the light.
     #[replicated]
     pub(crate) mark: u128,
 }
@@ -108,13 +109,13 @@ pub(crate) struct Pack {
     pub(crate) secret: u128,
 }
 
-/// A fire in a structure: a subobject that comes and goes while the structure stays. Clients that see the
-/// structure see the fire.
+/// A fire in a structure. It is a subobject that can appear and disappear while the structure remains.
+/// Clients that see the structure see the fire.
 #[derive(Replicated, Default)]
 pub(crate) struct Fire {
     #[replicated]
     pub(crate) heat: u8,
-    /// A canary for everyone who sees the structure. It changes with the heat.
+    /// A canary for everyone who sees the structure. It changes together with the heat.
     #[replicated]
     pub(crate) mark: u128,
 }
@@ -146,7 +147,7 @@ pub(crate) struct Realm {
     pub(crate) seconds: u32,
 }
 
-/// Returns the point with whole multiples of [`STEP`] as coordinates.
+/// Returns the point whose coordinates are the nearest whole multiples of [`STEP`].
 pub(crate) fn rounded(point: Point) -> Point {
     point.map(|coordinate| (coordinate / STEP).round() * STEP)
 }
@@ -155,7 +156,7 @@ fn steps(point: Point) -> [i32; 2] {
     point.map(|coordinate| (coordinate / STEP).round() as i32)
 }
 
-/// Returns the digests of an object with a position.
+/// Returns the digests of an object: the steps of its position, and those of two other properties.
 fn digests(position: Point, one: u64, other: u64) -> [u64; 4] {
     let [x, y] = steps(position);
     [x as u64, y as u64, one, other]
@@ -316,7 +317,7 @@ pub(crate) fn register(side: &mut impl Register) {
     side.register::<Journal>().register::<Banner>().register::<Realm>();
 }
 
-/// Sets the areas of the classes that have one.
+/// Sets the area of each class that is seen by distance.
 pub(crate) fn set_areas(server: &mut Server) {
     fn set_area<T: Thing + Located>(server: &mut Server) {
         let Some(radius) = T::SIGHT else { return };
@@ -330,7 +331,7 @@ pub(crate) fn set_areas(server: &mut Server) {
     set_area::<Structure>(server);
 }
 
-/// The greatest sight of any class, in metres.
+/// The greatest distance at which objects of any class are seen, in metres.
 pub(crate) const MOST_SIGHT: f32 = 200.0;
 
 /// Returns how many objects a client has.

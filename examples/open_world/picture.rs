@@ -46,8 +46,8 @@ struct Chart<'a> {
 }
 
 impl Chart<'_> {
-    /// Adds the chart to a picture. The argument `limit` is a value at which a line is drawn, if there is
-    /// room for it, and its name.
+    /// Adds the chart to a picture. `limit` is a value with its name. A line is drawn at this value if the
+    /// chart reaches so far up.
     fn draw(&self, text: &mut String, limit: Option<(f64, &str)>) {
         let Self { seconds, top, title, mean, most } = self;
         let greatest = seconds.iter().map(most).fold(1.0, f64::max) * 1.1;

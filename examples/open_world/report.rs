@@ -52,7 +52,6 @@ impl Outcome {
         self.converged && self.leaks == 0
     }
 
-    /// Prints the outcome as one line of JSON.
     pub(crate) fn print_json(&self) {
         println!(
             "{{\"objects\":{},\"connections\":{},\"ticks\":{},\"tick_us_p50\":{:.0},\"tick_us_p99\":{:.0},\
@@ -72,7 +71,6 @@ impl Outcome {
         );
     }
 
-    /// Prints the outcome in words.
     pub(crate) fn print(&self, session: &Session) {
         let watch = &session.watch;
         let kind = if session.cpu_clock.measures_processor_time { "processor time" } else { "time" };
@@ -108,8 +106,8 @@ impl Outcome {
     }
 }
 
-/// Returns how many bytes all clients received for each class, with the names of the classes. The class with
-/// the most bytes comes first.
+/// Returns how many bytes all clients together received for each class, with the name of the class. The class
+/// with the most bytes comes first.
 fn traffic(session: &Session) -> Vec<(u64, &'static str)> {
     let mut classes: Vec<(u64, &str)> = Vec::new();
     for traffic in session.guests.iter().flat_map(|guest| guest.client.connection_info().traffic()) {

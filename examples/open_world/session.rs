@@ -20,10 +20,10 @@ use crate::world::{SECRET, TICKS_PER_SECOND, World};
 /// How long clients may take to converge after everything has come to rest.
 const PATIENCE: u32 = 20 * TICKS_PER_SECOND;
 
-/// The number of additional slots, for removed objects with a removal that is not acknowledged yet.
+/// How many slots there are in addition to the objects of the world: a removed object occupies its slot until
+/// clients acknowledge the removal.
 const SPARE_SLOTS: usize = 20_000;
 
-/// The whole run.
 pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) world: World,
@@ -154,7 +154,7 @@ impl Session {
     }
 
     /// Runs until every client has exactly the state that it may see, while nothing moves. Returns false if
-    /// this has not happened after a limited number of ticks.
+    /// this takes longer than [`PATIENCE`].
     pub(crate) fn converge(&mut self) -> bool {
         for tick in 0..PATIENCE {
             if tick.is_multiple_of(10)
@@ -200,7 +200,7 @@ impl Session {
         (surplus > 0).then(|| format!("{surplus} objects should not exist"))
     }
 
-    /// Returns the percentage of the objects on clients that sleep.
+    /// Returns how many percent of the objects on clients sleep.
     pub(crate) fn percent_asleep(&self) -> usize {
         let [mut asleep, mut all] = [0, 0];
         for Guest { client, .. } in &self.guests {
@@ -211,7 +211,7 @@ impl Session {
         asleep * 100 / all.max(1)
     }
 
-    /// Returns the bytes that the server has sent to all clients.
+    /// Returns the bytes that the server has sent to all clients together.
     pub(crate) fn bytes_sent(&self) -> u64 {
         let stats =
             self.guests.iter().filter_map(|guest| self.server.connection_info(guest.connection).stats());

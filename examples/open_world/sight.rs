@@ -1,18 +1,20 @@
 //! A naive model of who sees what: the distance of each pair of a connection and an object.
 //!
-//! The library decides for whole cells, so the border of a sight differs from its radius. The documentation
-//! of [`Area`](repl::Area) says by how much. For objects between the inner and the outer border, the model
-//! accepts the decision of the server, and expects that the client agrees with the server.
+//! The library decides for whole cells (squares of space) and not for each object, so objects go out of sight
+//! at a distance near the radius, not exactly at it. The documentation of [`Area`](repl::Area) says by how
+//! much. For objects between the inner and the outer border, the model accepts the decision of the server,
+//! and expects that the client agrees with the server.
 //!
 //! *Invariant:* the model reads only the positions and owners of the objects, and never the server's cells.
 
 use crate::entry::{Entry, Rule};
 use crate::model::{Point, TEAMS};
 
-/// Half the diagonal of a cell and a quarter of its side, as a part of the radius.
+/// How much a border can differ from the radius, as a part of the radius: half the diagonal of a cell plus a
+/// quarter of its side. A side is a quarter of the radius.
 const BLUR: f32 = (std::f32::consts::FRAC_1_SQRT_2 + 0.25) / 4.0;
 
-/// An object goes out of sight beyond the radius times this factor.
+/// An object in sight goes out of sight only at the radius times this factor.
 const KEEP: f32 = 1.25;
 
 /// How far a walker can go in one tick, in metres: the server uses a position one tick later.

@@ -1,4 +1,4 @@
-//! Figures of a run: the times of the server, the sent bytes, and the waits of clients.
+//! Figures of a run: the times of the server, the sent bytes, and the waits of clients for changes.
 //!
 //! *Invariant:* a wait ends when the change arrives on the client, so it includes the time on the network.
 
@@ -36,21 +36,24 @@ pub(crate) struct Second {
 /// The figures of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// For each tick, how long the server took to receive, to tick and to return its packets.
+    /// For each tick, three times of the server: to receive, to tick, and to return its packets.
     times: [Vec<Duration>; 3],
-    /// How many times a connection was sent more than its budget and one packet in a second.
+    /// How many times a connection was sent more than its budget plus one packet in a second.
     pub(crate) over_budget: u64,
-    /// The pairs of a connection and an object for which the client lacked a change for too long.
+    /// The pairs of a connection's number and an object of which the client lacked a change for
+    /// [`STARVED_TICKS`].
     starved: HashSet<(usize, ObjectRef<()>)>,
-    /// The reasons of the server for waits that are longer than usual, each with its count.
+    /// How often the server returned each reason for a wait of at least [`LONG_TICKS`].
     pub(crate) reasons: BTreeMap<String, u64>,
-    /// The longest time that a synchronized client lacked a change, in ticks.
+    /// The longest time that a client lacked a change, in ticks, after it had received all objects of its
+    /// join.
     pub(crate) oldest_wait: u32,
     pub(crate) leaks: u64,
     /// How many canaries were found in packets that may contain them.
     pub(crate) rightly_sent: u64,
     pub(crate) seconds: Vec<Second>,
-    /// The objects with positions, in the order of their first coordinates.
+    /// The first coordinates of all objects that are seen by distance, ascending, with the numbers of the
+    /// objects.
     by_x: Vec<(f32, usize)>,
     in_sight: Vec<u32>,
 }
@@ -77,7 +80,8 @@ impl Watch {
         self.starved.len()
     }
 
-    /// Compares the clients with the server from time to time. Called after each tick.
+    /// Compares the clients with the server every [`LOOK_TICKS`] ticks, and ends each second. Call it after
+    /// each tick.
     pub(crate) fn look(&mut self, server: &Server, world: &World, guests: &mut [Guest], budget: u32) {
         if world.tick.is_multiple_of(LOOK_TICKS) {
             self.look_at_waits(server, world, guests);
@@ -101,7 +105,7 @@ impl Watch {
         }
     }
 
-    /// Finds the changes near a client that it lacks.
+    /// Measures how long a client has lacked changes of the objects near it.
     fn look_at_waits_of(&mut self, number: usize, guest: &mut Guest, server: &Server, world: &World) {
         let here = world.viewpoint(number);
         let reach = outer_border(crate::model::MOST_SIGHT);
@@ -128,7 +132,8 @@ impl Watch {
                 }
                 None => 0,
             };
-            // An object that goes out of sight keeps its last values until the client has removed it.
+            // A client shows the last values of an object that went out of sight until it has removed the
+            // object. That is no wait.
             if wait > self.oldest_wait && server.object_info(object).is_relevant_to(guest.connection) {
                 self.oldest_wait = wait;
             }

@@ -18,11 +18,11 @@ pub(crate) const TICKS_PER_SECOND: u32 = 30;
 /// The world has one object for each square with sides of this length, in metres.
 const SPACING: f32 = 20.0;
 
-/// How many objects each connection has in addition to its avatar and its creatures: a lantern, a journal and
-/// a pack.
+/// How many objects each connection has besides its avatar and its creatures: a lantern, a journal and a
+/// pack.
 const BELONGINGS: usize = 3;
 
-/// There is one fire for this number of structures.
+/// One of this number of structures has a fire.
 const STRUCTURES_PER_FIRE: usize = 50;
 
 /// How long a fire burns, and how often its heat changes, in ticks.
@@ -38,11 +38,11 @@ pub(crate) const SECRET: u8 = 1;
 
 /// A moving object, and its goal.
 struct Walker {
-    /// The index of the entry.
+    /// The index of the object in `World::entries`.
     at: usize,
     goal: Point,
     metres_per_tick: f32,
-    /// The greatest distance to the next goal.
+    /// The greatest distance on each axis from a goal to the next goal, in metres.
     range: f32,
 }
 
@@ -50,7 +50,7 @@ struct Walker {
 pub(crate) struct World {
     pub(crate) entries: Vec<Entry>,
     walkers: Vec<Walker>,
-    /// The indices of the first and the last loot.
+    /// The indices in `entries` of all loot. The next three ranges contain those of other classes.
     loot: std::ops::Range<usize>,
     structures: std::ops::Range<usize>,
     fires: std::ops::Range<usize>,
@@ -59,12 +59,13 @@ pub(crate) struct World {
     extent: f32,
     rng: Rng,
     pub(crate) tick: u32,
-    /// The connections that could see a fire when it was removed, by the index of its entry and the tick.
+    /// For each removed fire, by the index of its entry and the tick of its removal, the numbers of the
+    /// connections that could see it then.
     burnt_out: BTreeMap<(usize, u32), Vec<usize>>,
 }
 
 impl World {
-    /// Spawns the objects. The first of them belong to the connections.
+    /// Spawns the objects. The first entries are the avatars, one for each connection.
     pub(crate) fn new(server: &mut Server, objects: u32, connections: u32, seed: u64) -> Self {
         let none = 0..0;
         let mut world = Self {
@@ -130,7 +131,7 @@ impl World {
         self.put(server, None, object, rule);
     }
 
-    /// Adds an entry, or replaces the entry `at`.
+    /// Adds an entry, or replaces the entry with the index `at`.
     fn put(&mut self, server: &Server, at: Option<usize>, object: Object, rule: Rule) {
         let entry = Entry::new(server, object, rule);
         match at {
@@ -139,7 +140,7 @@ impl World {
         }
     }
 
-    /// Returns the next canary for a property of the object with this number.
+    /// Returns the canary with this version for a property of the object with this number.
     fn canary(at: usize, property: u8, version: u32) -> u128 {
         Canary { object: at as u32, property, version }.value()
     }
@@ -182,7 +183,7 @@ impl World {
         }
     }
 
-    /// Spawns loot: a new entry, or one that replaces the entry `at`.
+    /// Spawns loot in a new entry, or in place of the entry with the index `at`.
     fn spawn_loot(&mut self, server: &mut Server, at: Option<usize>) {
         let position = self.anywhere();
         let (kind, count) = (self.rng.below(500) as u16, 1 + self.rng.below(20) as u16);
@@ -191,7 +192,7 @@ impl World {
         self.put(server, at, Object::Loot(loot), Rule::Located(Loot::SIGHT.unwrap_or_default()));
     }
 
-    /// Lights a fire in a structure: a new entry, or one that replaces the entry `at`.
+    /// Lights a fire in a structure, in a new entry or in place of the entry with the index `at`.
     fn light_fire(&mut self, server: &mut Server, at: Option<usize>) {
         let place = self.any(self.structures.clone());
         let Object::Structure(structure) = self.entries[place].object else { return };
@@ -209,8 +210,8 @@ impl World {
         self.add(server, Object::Structure(structure), Rule::Located(Structure::SIGHT.unwrap_or_default()));
     }
 
-    /// Gives a connection that has joined its avatar, its journal and its tame creatures, and adds it to its
-    /// team. It owns the pack because it owns the avatar. The first connection has the number 0.
+    /// Makes a connection that has joined the owner of its avatar, its journal and its tame creatures, and
+    /// adds it to its team. It owns its pack because it owns the avatar. Connections are numbered from 0.
     pub(crate) fn join(&mut self, server: &mut Server, number: usize, connection: ConnectionId) {
         let lantern = self.connections as usize + BELONGINGS * number;
         let (journal, pack) = (lantern + 1, lantern + 2);
@@ -223,13 +224,14 @@ impl World {
         server.connection(connection).join_group(Group(number as u32 % TEAMS));
     }
 
-    /// Returns where the avatar of a connection is.
+    /// Returns the position of a connection's avatar.
     pub(crate) fn viewpoint(&self, number: usize) -> Point {
         self.entries[number].position
     }
 
-    /// If a canary belongs to a removed fire, returns whether a connection could see the fire at that time:
-    /// the last state of the fire is sent to these connections. Otherwise returns `None`.
+    /// If a canary belongs to a removed fire, returns whether the connection could see the fire when it was
+    /// removed: the server may still send these connections the last state of the fire. Otherwise returns
+    /// `None`.
     pub(crate) fn had_seen(&self, number: usize, canary: Canary) -> Option<bool> {
         let at = canary.object as usize;
         let (_, seers) = self.burnt_out.range((at, canary.version + 1)..=(at, u32::MAX)).next()?;
@@ -265,11 +267,11 @@ impl World {
         self.write_secrets(server);
     }
 
-    /// Changes the heat of the fires, and lights another fire for each that has burnt out.
+    /// Changes the heat of the fires. Replaces each fire that has burnt out by another one.
     fn burn(&mut self, server: &mut Server) {
         let tick = self.tick;
         for at in self.fires.clone() {
-            // The fires have different ages, so that they do not all end in the same tick.
+            // The fires have different ages, so they do not all end in the same tick.
             let age = tick + 7 * at as u32;
             if age.is_multiple_of(FIRE_TICKS) {
                 let may_see = |number: &usize| verdict(&self.entries, *number, at) != Verdict::Blind;
@@ -288,7 +290,7 @@ impl World {
         }
     }
 
-    /// Changes the objects of the connections and teams, and the realm.
+    /// Changes the belongings of the connections, the banners of the teams, and the realm.
     fn write_secrets(&mut self, server: &mut Server) {
         let first = self.connections as usize;
         let (tick, at) = (self.tick, first + self.rng.below((BELONGINGS * first) as u64) as usize);
@@ -337,7 +339,7 @@ impl World {
         entry.record(server, self.tick);
     }
 
-    /// Moves a walker towards its goal. At the goal it gets another goal.
+    /// Moves a walker towards its goal. A walker at its goal receives a new goal.
     fn walk(&mut self, server: &mut Server, walker: usize) {
         let Walker { at, goal, metres_per_tick, range } = self.walkers[walker];
         let here = self.entries[at].position;

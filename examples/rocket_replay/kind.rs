@@ -1,12 +1,12 @@
-//! Finds out what kind of file it is if the decoder cannot read a file.
+//! Says what kind of file it is if the decoder cannot read it as a recording.
 //!
-//! *Invariant:* a file is judged only by its first bytes, and by what the decoder says about its header.
+//! *Invariant:* the kind depends only on the first bytes of a file and on the decoder's error.
 
 use std::fmt;
 
 use boxcars::{ParserBuilder, Replay};
 
-/// Recordings and other files that people pass by mistake, with the bytes with which they begin.
+/// First bytes of recordings and of other files that people pass by mistake, each with the name of the kind.
 const BEGINNINGS: [(&[u8], &str); 10] = [
     (&[0x7f, 0xe2, 0xa2, 0x1c], "a recording of a game on Unreal Engine 4 or 5"),
     (b"PBDEMS2\0", "a recording of a game on Source 2"),
@@ -23,9 +23,10 @@ const BEGINNINGS: [(&[u8], &str); 10] = [
 /// The kind of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// A recording of Rocket League: its versions and the type of its match, and the error of the decoder.
+    /// A recording of Rocket League that the decoder cannot read: its versions with the type of its match,
+    /// and the decoder's error.
     RocketLeague(String, String),
-    /// Something else that begins with known bytes.
+    /// A file of another kind that begins with known bytes.
     Known(&'static str),
     /// An empty file.
     Empty,

@@ -1,4 +1,5 @@
-//! Counts the values that the example's classes cannot hold and that are not replicated, by name and frame.
+//! Counts the updates that were not replicated, mostly because the example's classes have no field for the
+//! value.
 //!
 //! *Invariant:* each update or closing that was not replicated is counted in exactly one line.
 
@@ -10,10 +11,10 @@ use boxcars::Attribute;
 /// A kind of update that was not replicated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lack {
-    /// A property: its name, the kinds of its values, and the class of its actor. The class has no field for
-    /// such values.
+    /// An update of a property for which the class of the actor has no field: the name of the property, the
+    /// kinds of its values, and the class.
     Property { name: String, kinds: String, class: &'static str },
-    /// A property of an actor that is not open. Its name.
+    /// An update of a property of an actor that is not open: the name of the property.
     OfClosed(String),
     /// The closing of an actor that is not open.
     Closing,
@@ -23,23 +24,22 @@ pub(crate) enum Lack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Times {
     updates: u64,
-    /// The number of the first frame with it, from 0.
+    /// The number of the first frame with such an update, counted from 0.
     first_frame: usize,
 }
 
-/// All updates that were not replicated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lacks {
     times: BTreeMap<Lack, Times>,
 }
 
 impl Lacks {
-    /// Counts updates of a frame that were not replicated.
+    /// Counts updates of one kind and frame that were not replicated.
     pub(crate) fn add(&mut self, lack: Lack, updates: u64, frame: usize) {
         self.times.entry(lack).or_insert(Times { updates: 0, first_frame: frame }).updates += updates;
     }
 
-    /// Returns a line for each property, the most frequent first.
+    /// Returns a line for each kind of update, the most frequent first.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lacks: Vec<(&Lack, &Times)> = self.times.iter().collect();
         lacks.sort_by_key(|(_, times)| std::cmp::Reverse(times.updates));
@@ -64,11 +64,11 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Returns the decoder's names for the kinds of some values, each once.
+/// Returns the decoder's names for the kinds of these values, each name once, as one text.
 pub(crate) fn kinds(values: &[&Attribute]) -> String {
     let mut kinds: Vec<String> = Vec::new();
     for value in values {
-        // The derived text of an enum begins with the name of its variant.
+        // The `Debug` text of an enum begins with the name of its variant.
         let text = format!("{value:?}");
         let kind: String = text.chars().take_while(|letter| letter.is_alphanumeric()).collect();
         if !kinds.contains(&kind) {

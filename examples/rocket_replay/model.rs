@@ -1,9 +1,9 @@
 //! The actors of a match as replicated structs: one for each important class, and `Thing` for all others.
 //!
-//! A property that changes often has a field. A property that is rare, or that most actors lack, is in
-//! `others`. So every property of every actor is replicated.
+//! A property that changes often has a field. All other properties are in the list `others`. So every
+//! property of every actor is replicated.
 //!
-//! *Invariant:* at any time a decoded property is in exactly one place of its struct.
+//! *Invariant:* at any time each decoded property is in exactly one place of its struct: a field or `others`.
 
 use boxcars::{Attribute, NewActor};
 use repl::prelude::*;
@@ -17,14 +17,14 @@ pub(crate) trait Actor: Replicated + Default + Clone {
     /// The name of the class in reports.
     const NAME: &'static str;
 
-    /// Returns the content of the actor's opening.
+    /// Returns the content of the update that opened the actor.
     fn opened(&self) -> &Opening;
 
-    /// Returns the content of the actor's opening, to write it when the actor is opened again.
+    /// Returns the same content for writing: a recording can open an actor again.
     fn opening(&mut self) -> &mut Opening;
 
-    /// Sets a property to the values that one frame had for it. Returns false if the class has no field for
-    /// these values.
+    /// Sets a property to the values that one frame of the recording has for it. Returns false if the class
+    /// has no field for these values.
     fn set(&mut self, property: &Key<'_>, values: &[&Attribute]) -> bool;
 
     /// Returns whether the property has exactly these values, bit for bit.
@@ -38,13 +38,14 @@ pub(crate) struct Key<'a> {
     pub(crate) number: i32,
 }
 
-/// The content of the opening of an actor. A key frame opens the actor again, perhaps at another position.
+/// The content of the opening of an actor. A key frame (a frame with the whole state) opens the actor again,
+/// perhaps at another position.
 #[derive(Clone, Debug, Default, NetSerialize)]
 pub(crate) struct Opening {
-    /// The number by which other actors refer to this one.
+    /// The number by which other actors refer to this actor.
     #[replicated(with = number::index)]
     pub(crate) actor: i32,
-    /// The archetype.
+    /// The number of the archetype in the recording.
     #[replicated(with = number::index)]
     pub(crate) object: i32,
     pub(crate) name: Option<i32>,
@@ -65,8 +66,8 @@ impl Mirror<NewActor> for Opening {
     }
 }
 
-/// A property without a field: its values in the last frame that set it. Usually this is one value, but some
-/// properties are written several times in a frame.
+/// A property without a field: all values that the last frame with this property had for it. Usually this is
+/// one value, but some properties are written several times in a frame.
 #[derive(Clone, Debug, Default, NetSerialize)]
 pub(crate) struct Other {
     #[replicated(with = number::index)]
@@ -74,7 +75,7 @@ pub(crate) struct Other {
     values: Vec<Value>,
 }
 
-/// Declares the classes: a struct, and which property each field holds.
+/// Declares the classes: for each a struct, and for each field the property that is stored in it.
 macro_rules! actors {
     ($(
         $(#[$attribute:meta])*
@@ -248,7 +249,7 @@ impl Mirror<boxcars::RigidBody> for BallBody {
     }
 }
 
-/// The type of a field, and the kind of attribute that it holds.
+/// The type of a field, with the conversion from an attribute (a value of the decoder).
 trait OfAttribute: NetSerialize {
     /// Returns the attribute's value; `None` if the attribute is of another kind.
     fn of_attribute(attribute: &Attribute) -> Option<Self>;

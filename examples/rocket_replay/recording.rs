@@ -1,6 +1,6 @@
-//! A recorded match: the decoder's frames, and the length of the game's own replication stream in the file.
+//! A recorded match: the decoder's frames, and the size of the game's own network stream in the file.
 //!
-//! *Invariant:* the content of a frame is returned completely and in the decoder's order.
+//! *Invariant:* all content of a frame is returned, in the order in which the decoder returns it.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,8 +14,8 @@ use crate::model::Key;
 /// A decoded file.
 pub(crate) struct Recording {
     replay: Replay,
-    /// The length of the recorded network stream. The game spent these bytes on the data that this example
-    /// replicates.
+    /// The length of the recorded network stream, in bytes. The game needed these bytes for the data that
+    /// this example replicates.
     pub(crate) stream_bytes: usize,
 }
 
@@ -23,7 +23,8 @@ pub(crate) struct Recording {
 pub(crate) struct Change<'a> {
     pub(crate) actor: i32,
     pub(crate) property: ObjectId,
-    /// The new values, in order. Usually there is one.
+    /// The new values in the order in which the frame contains them. Usually there is one value, but a frame
+    /// can write a property several times.
     pub(crate) values: Vec<&'a Attribute>,
 }
 
@@ -77,7 +78,8 @@ impl Recording {
     }
 }
 
-/// Returns the changes of a frame by actor and property, each at the position of its first value.
+/// Returns the changes of a frame, one for each actor and property, sorted by the position of the first
+/// value.
 pub(crate) fn changes(frame: &Frame) -> Vec<Change<'_>> {
     let mut changes: Vec<Change<'_>> = Vec::with_capacity(frame.updated_actors.len());
     let mut places = HashMap::new();
@@ -91,7 +93,8 @@ pub(crate) fn changes(frame: &Frame) -> Vec<Change<'_>> {
     changes
 }
 
-/// Returns the length field of the network stream: it follows the header, the level names and the key frames.
+/// Returns the length of the network stream, which stands in the file after the header, the level names and
+/// the key frames.
 fn stream_bytes(file: &[u8]) -> Option<usize> {
     const CHECKSUM_BYTES: usize = 4;
     const KEY_FRAME_BYTES: usize = 12;
@@ -101,7 +104,7 @@ fn stream_bytes(file: &[u8]) -> Option<usize> {
     int(file, &mut at)?;
     at = at.checked_add(CHECKSUM_BYTES)?;
     for _ in 0..int(file, &mut at)? {
-        // A negative length counts UTF-16 units.
+        // A negative length counts UTF-16 units, which have two bytes.
         let length = int(file, &mut at)?;
         let unit_bytes = if length < 0 { 2 } else { 1 };
         at = at.checked_add(usize::try_from(length.unsigned_abs()).ok()?.checked_mul(unit_bytes)?)?;

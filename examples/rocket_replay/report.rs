@@ -13,20 +13,21 @@ pub(crate) struct Outcome {
     pub(crate) frames: usize,
     pub(crate) played: Played,
     pub(crate) unreal_bytes: u64,
-    /// All bytes that the server sent to one client.
+    /// All bytes that the server sent to the client that received the most.
     pub(crate) repl_bytes: u64,
     pub(crate) packets: u64,
     pub(crate) packets_lost: u64,
     /// The values that the example's classes cannot hold, as text.
     pub(crate) lacks: Vec<String>,
-    /// The first difference between a client and the recorded values that the classes hold, as text.
+    /// The first difference between a client's values and the recorded values that the classes can hold, as
+    /// text.
     pub(crate) differs: Option<String>,
     pub(crate) converged: bool,
     pub(crate) clients: u32,
     pub(crate) loss: f64,
 }
 
-/// Bits by class.
+/// How many bits each class took: in the game's stream and in ours.
 pub(crate) struct Ledger {
     rows: Vec<Row>,
 }
@@ -39,12 +40,11 @@ struct Row {
 }
 
 impl Ledger {
-    /// Returns an empty ledger.
     pub(crate) fn new() -> Self {
         Self { rows: vec![Row::default(); Class::ALL.len()] }
     }
 
-    /// Adds the bits that the game used for a frame, after the stage has played the frame.
+    /// Adds the bits that the game used for a frame. Call it after the stage has played the frame.
     pub(crate) fn add(
         &mut self,
         recording: &Recording,
@@ -111,12 +111,12 @@ impl Outcome {
         self.repl_bytes as f64 / self.unreal_bytes as f64
     }
 
-    /// Returns the fraction of the recording's updates, openings and closings that was replicated.
+    /// Returns the fraction of all updates, openings and closings of the recording that was replicated.
     pub(crate) fn coverage(&self) -> f64 {
         self.played.covered as f64 / self.played.events.max(1) as f64
     }
 
-    /// Prints the outcome in words.
+    /// Prints the outcome as sentences.
     #[expect(clippy::print_stdout, reason = "the example's output")]
     pub(crate) fn print(&self) {
         let Played { events, covered, spawned, despawned, .. } = self.played;
@@ -141,7 +141,7 @@ impl Outcome {
         self.lacks.is_empty() && self.differs.is_none()
     }
 
-    /// Prints whether everything arrived, and otherwise what is not the same.
+    /// Prints whether everything arrived, and otherwise the differences.
     #[expect(clippy::print_stdout, reason = "the example's output")]
     fn print_differences(&self) {
         for lack in &self.lacks {

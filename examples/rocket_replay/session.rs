@@ -15,12 +15,11 @@ use crate::truth::Truth;
 
 const FRAMES_PER_SECOND: u32 = 30;
 
-/// How long clients may take to connect or to converge.
+/// How long clients may take to connect. Also how long they may take to converge.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const SERVER: PeerId = PeerId(0);
 
-/// The whole run.
 pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) stage: Stage,
@@ -77,9 +76,8 @@ impl Session {
         is_played
     }
 
-    /// Runs until every client has exactly the recorded state, except for what the
-    /// example's classes cannot hold. Returns false if this has not happened after a
-    /// limited time.
+    /// Runs until every client has exactly the recorded state, except for values that the example's classes
+    /// cannot hold. Returns false if this takes longer than [`PATIENCE`].
     pub(crate) fn converge(&mut self, recording: &Recording, truth: &Truth<'_>) -> bool {
         let deadline = self.clock.now() + PATIENCE;
         while self.difference(recording, truth).is_some() {
@@ -96,12 +94,13 @@ impl Session {
         self.watchers.iter().find_map(|watcher| truth.difference(&watcher.client, &self.stage, recording))
     }
 
-    /// Returns the bytes and packets that the server sent to the client that got the most.
+    /// Returns the bytes and packets that the server sent to one client: the one that received the most
+    /// bytes.
     pub(crate) fn sent(&self) -> (u64, u64) {
         self.watchers.iter().map(|watcher| (watcher.bytes, watcher.packets)).max().unwrap_or_default()
     }
 
-    /// Returns the bits of a class in all packets that the first client applied: openings and updates.
+    /// Returns the bits of a class, in openings and updates, in all packets that the first client applied.
     pub(crate) fn class_bits(&self, class: Class) -> u64 {
         let traffic =
             self.watchers.first().map_or(&[][..], |watcher| watcher.client.connection_info().traffic());
@@ -111,12 +110,12 @@ impl Session {
         })
     }
 
-    /// Returns how many packets were lost, in both directions.
+    /// Returns how many packets were lost, in both directions together.
     pub(crate) fn lost(&self) -> u64 {
         self.network.total().lost
     }
 
-    /// Runs one tick of everyone. Returns the time.
+    /// Runs one tick of the server and all clients. Returns the time of the tick.
     fn tick(&mut self) -> Duration {
         let now = self.clock.tick();
         self.deliver(now);
@@ -149,8 +148,8 @@ impl Session {
             if delivery.to == SERVER {
                 self.server.receive(watcher.connection, now, delivery.bytes);
             } else {
-                // A packet that cannot be read was damaged on the way. `difference` finds the consequences
-                // of any other error.
+                // An error is ignored here: either the packet was damaged on the way, or `difference` reports
+                // the consequences.
                 watcher.client.receive(now, delivery.bytes).ok();
             }
         }

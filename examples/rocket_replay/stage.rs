@@ -1,6 +1,7 @@
 //! The stage: the recording's actors as objects of the server.
 //!
-//! *Invariant:* `actors` holds every actor that is open in the recording, and no other object was spawned.
+//! *Invariant:* `actors` contains every actor that is open in the recording, and the server has no other
+//! object.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ macro_rules! classes {
         pub(crate) enum Handle { $($class(ObjectRef<$class>),)* }
 
         impl Class {
-            /// Every class, in the order of their numbers.
+            /// Every class, ascending by its number.
             pub(crate) const ALL: &[Self] = &[$(Self::$class,)*];
 
             /// Returns the name of the class.
@@ -133,8 +134,8 @@ pub(crate) struct Stage {
     pub(crate) played: Played,
 }
 
-/// An open actor: its object, and the archetype and name that distinguish it from a later actor with the same
-/// number.
+/// An open actor: its object, its archetype and its name. The last two distinguish it from a later actor with
+/// the same number.
 #[derive(Clone, Copy)]
 struct Open {
     handle: Handle,
@@ -145,12 +146,12 @@ struct Open {
 /// How much of a recording was replicated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Played {
-    /// Updates, openings and closings in the recording.
+    /// How many updates, openings and closings the recording has until now.
     pub(crate) events: u64,
-    /// The updates, openings and closings of the recording that an object now shows.
+    /// How many of these the objects of the server have followed.
     pub(crate) covered: u64,
     pub(crate) updates: u64,
-    /// Actors opened that were not open before; these are new objects.
+    /// How many actors were opened that were not open before. Each is a new object.
     pub(crate) spawned: u64,
     pub(crate) despawned: u64,
 }
@@ -202,7 +203,7 @@ impl Stage {
         let opening = Opening::of(opened);
         let (archetype, name) = (opened.object_id, opened.name_id);
         match self.actors.get(&opened.actor_id.0) {
-            // A key frame opens all actors again.
+            // A key frame (a frame with the whole state) opens all actors again.
             Some(open) if (open.archetype, open.name) == (archetype, name) => {
                 open.handle.open_again(server, opening);
             }
@@ -228,7 +229,7 @@ impl Stage {
         self.count(1, closed.is_none().then_some(Lack::Closing));
     }
 
-    /// Counts events. `lack` says why they were not replicated, if they were not.
+    /// Counts events of the recording. `lack` says why they were not replicated, or is `None` if they were.
     fn count(&mut self, events: u64, lack: Option<Lack>) {
         self.played.events += events;
         match lack {

@@ -12,7 +12,7 @@ use crate::lacks;
 use crate::recording::{Change, Recording};
 use crate::stage::{self, Stage};
 
-/// The state of a recording after some frame.
+/// The state of a recording after the last frame that was applied.
 #[derive(Default)]
 pub(crate) struct Truth<'a> {
     actors: BTreeMap<i32, Known<'a>>,
@@ -25,8 +25,8 @@ struct Known<'a> {
 }
 
 impl<'a> Truth<'a> {
-    /// Applies the content of a frame. Each change says whether the example's classes can hold it. If they
-    /// cannot hold the last change of a property, this property is not compared.
+    /// Applies the content of a frame. Each change comes with a flag that says whether the example's classes
+    /// can hold it. If they cannot hold the last change of a property, this property is not compared.
     pub(crate) fn learn<'c>(
         &mut self,
         frame: &'a Frame,
@@ -55,8 +55,8 @@ impl<'a> Truth<'a> {
         }
     }
 
-    /// Returns what differs between the client's objects and the open actors with all their values, bit for
-    /// bit. Returns `None` if nothing differs.
+    /// Returns the first difference, bit for bit, between a client's objects and the actors that are open.
+    /// Returns `None` if nothing differs.
     pub(crate) fn difference(&self, client: &Client, stage: &Stage, recording: &Recording) -> Option<String> {
         let (objects, actors) = (stage::objects_at_client(client), self.actors.len());
         if objects != actors {

@@ -1,7 +1,7 @@
 //! The number of bits that the game's own replication used for each part of a frame.
 //!
 //! *Invariant:* the sizes follow only from the decoded values. The number of a property counts as six bits,
-//! because its width differs between classes. The length of the whole stream is not an estimate: it is in the
+//! although its width differs between classes. The length of the whole stream is not computed: it is in the
 //! file.
 
 use boxcars::{Attribute, Loadout, NewActor, Product, ProductValue, RemoteId, Rotation, UniqueId, Vector3f};
@@ -82,7 +82,7 @@ fn hundredths_bits(value: &Vector3f, net_version: i32) -> u64 {
     vector_bits([value.x, value.y, value.z].map(|component| (component * 100.0).round() as i32), net_version)
 }
 
-/// Returns the number of bits of a vector: the width of the components in 4 or 5 bits, then the three
+/// Returns the number of bits of a vector: 4 or 5 bits for the width of the components, plus the three
 /// components.
 fn vector_bits(vector: [i32; 3], net_version: i32) -> u64 {
     let most = if net_version >= 7 { 22 } else { 20 };
@@ -96,8 +96,8 @@ fn turn_bits(turn: &Rotation) -> u64 {
     [turn.yaw, turn.pitch, turn.roll].iter().map(|angle| if angle.is_some() { 9 } else { 1 }).sum()
 }
 
-/// Returns the bits of a text: a length, the characters in one byte each or, if that is not enough, in two
-/// bytes each, and a zero.
+/// Returns the number of bits of a text: its length, then its characters and a zero. All characters take one
+/// byte each if they can, otherwise two bytes each.
 fn text_bits(text: &str) -> u64 {
     if text.is_empty() {
         return TEXT_LENGTH_BITS;

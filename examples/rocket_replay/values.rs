@@ -1,7 +1,7 @@
-//! Values as this example replicates them: each mirrors a value of the decoder.
+//! Values as this example replicates them: each type has the same content as a type of the decoder.
 //!
-//! *Invariant:* a value that is made from a decoded value has every field of it, without rounding. The
-//! patterns below name all fields, and the compiler checks that where the decoder's type allows it.
+//! *Invariant:* a value that is made from a decoded value contains all its fields, without rounding. The
+//! patterns below name all fields, so the compiler checks this where the decoder's type allows it.
 
 use boxcars::{ActorId, Attribute, ObjectId, ProductValue, RemoteId, Vector3f, Vector3i};
 use repl::prelude::*;
@@ -95,8 +95,8 @@ impl Mirror<boxcars::RigidBody> for Body {
     }
 }
 
-/// Declares structs with the same fields as the decoder's structs. `[..]` marks structs to which the decoder
-/// may add fields.
+/// Declares structs with the same fields as the decoder's structs. `[..]` marks structs of the decoder to
+/// which later versions may add fields.
 macro_rules! mirrors {
     ($(
         $(#[$attribute:meta])*
@@ -116,8 +116,8 @@ macro_rules! mirrors {
 }
 
 mirrors! {
-    /// A reference as the game sends it: to an actor, or to an object that both ends have. The numbers in
-    /// references are the recording's own. A game would use an `ObjectRef`.
+    /// A reference as the game sends it: to an actor, or to an object that both sides have. It contains the
+    /// numbers of the recording. A game would use an `ObjectRef`.
     Link of ActiveActor {
         active: bool,
         #[replicated(with = number::index)]
@@ -194,7 +194,7 @@ mirrors! {
         victim_velocity: [f32; 3],
     }
 
-    /// The form of the previous value in newer recordings.
+    /// [`Wreck`] in newer recordings.
     WreckExtended of DemolishExtended {
         attacker_pri: Link,
         self_demo: Link,
@@ -217,7 +217,7 @@ mirrors! {
         location: [f32; 3],
     }
 
-    /// The previous value together with the scorer.
+    /// A [`Blast`] together with the player who scored.
     BlastExtended of ExtendedExplosion {
         explosion: Blast,
         unknown1: bool,
@@ -231,13 +231,13 @@ mirrors! {
         picked_up: bool,
     }
 
-    /// The form of the previous value in newer recordings.
+    /// [`Pad`] in newer recordings.
     PadCounted of PickupNew {
         instigator: Option<i32>,
         picked_up: u8,
     }
 
-    /// The remaining fuel, in newer recordings.
+    /// The remaining boost of a car, in newer recordings.
     Tank of ReplicatedBoost {
         grant_count: u8,
         boost_amount: u8,
@@ -245,7 +245,7 @@ mirrors! {
         unused2: u8,
     }
 
-    /// Something for the statistics.
+    /// An event for the statistics.
     Stat of StatEvent {
         unknown1: bool,
         #[replicated(with = number::index)]
@@ -288,7 +288,7 @@ mirrors! {
         product_id: Option<u32>,
     }
 
-    /// For either team.
+    /// The parts of a car for each team.
     Outfits of TeamLoadout {
         blue: Outfit,
         orange: Outfit,
@@ -404,7 +404,7 @@ impl Mirror<ProductValue> for PartValue {
     }
 }
 
-/// Any value that has no field of its own.
+/// Any value of a property that has no field.
 #[derive(Clone, Debug, NetSerialize)]
 pub(crate) enum Value {
     Flag(bool),

@@ -5,8 +5,8 @@
 //! removes items in the middle, and costs each client a few bytes. At the end every client must have the last
 //! text of the recording.
 //!
-//! *Invariant:* the arguments determine the whole output, except for the elapsed time. Texts are compared
-//! with the recording, not with the server.
+//! *Invariant:* the arguments determine the whole output, except for the elapsed time. The texts of the
+//! clients are compared with the recording, not with the server.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -32,7 +32,7 @@ impl Outcome {
         }
     }
 
-    /// Prints a line for each client, and the total.
+    /// Prints a line for each client, and a line with the totals.
     pub(crate) fn print(&self, session: &Session, trace: &Trace) {
         println!("\n{:<8} {:>9} {:>8} {:>6} {:>7}  state", "client", "bytes", "packets", "lost", "rtt ms");
         for (reader, stats) in session.sent().enumerate() {

@@ -12,7 +12,7 @@ use crate::trace::Trace;
 
 const SERVER: PeerId = PeerId(0);
 const TICKS_PER_SECOND: u32 = 60;
-/// How long clients may take to connect, and to converge at the end.
+/// How long clients may take to connect. Also how long they may take to converge at the end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The replicated object.
@@ -22,7 +22,6 @@ pub(crate) struct Document {
     pub(crate) text: OrderedFastArray<char>,
 }
 
-/// The whole run.
 pub(crate) struct Session {
     server: Server,
     document: ObjectRef<Document>,
@@ -36,12 +35,12 @@ struct Reader {
     client: Client,
     connection: ConnectionId,
     peer: PeerId,
-    /// Why the connection ended, if it did.
+    /// The reason for which the connection ended, if it has ended.
     ended: Option<String>,
 }
 
 impl Session {
-    /// Returns a server with the document at its start, and clients that will say hello.
+    /// Returns a server with the first text of the recording, and clients that have not said hello yet.
     pub(crate) fn new(args: &Args, trace: &Trace) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let document = server.spawn(Document { text: trace.start.chars().collect() });
@@ -74,7 +73,7 @@ impl Session {
         &mut self.server[self.document].text
     }
 
-    /// Runs one tick of everyone.
+    /// Runs one tick of the server and all clients.
     pub(crate) fn tick(&mut self) {
         let now = self.clock.tick();
         while let Some(delivery) = self.network.deliver(now) {
@@ -101,14 +100,14 @@ impl Session {
         }
     }
 
-    /// Runs until every client has the document. Returns false if this has not happened after a limited time.
+    /// Runs until every client has the document. Returns false if this takes longer than `PATIENCE`.
     pub(crate) fn open(&mut self) -> bool {
         self.run_until(|session| {
             session.readers.iter().all(|reader| reader.client.get(session.document).is_some())
         })
     }
 
-    /// Runs until every client's text is `end`. Returns false if this has not happened after a limited time.
+    /// Runs until every client's text is `end`. Returns false if this takes longer than `PATIENCE`.
     pub(crate) fn converge(&mut self, end: &str) -> bool {
         self.run_until(|session| (0..session.readers.len()).all(|at| session.difference(at, end).is_none()))
     }
@@ -124,7 +123,7 @@ impl Session {
         false
     }
 
-    /// Returns how a client's text differs from `end`; `None` if it does not.
+    /// Returns how a client's text differs from `end`. Returns `None` if the texts are equal.
     pub(crate) fn difference(&self, reader: usize, end: &str) -> Option<String> {
         let Reader { client, ended, .. } = &self.readers[reader];
         if let Some(ended) = ended {
@@ -139,13 +138,13 @@ impl Session {
         }
     }
 
-    /// Returns by how many characters the length of the client's text differs from the server's now.
+    /// Returns the difference between the lengths of a client's text and the server's text, in characters.
     pub(crate) fn lag(&self, reader: usize) -> usize {
         let len = self.readers[reader].client.get(self.document).map_or(0, |document| document.text.len());
         len.abs_diff(self.server[self.document].text.len())
     }
 
-    /// Returns the traffic to each client.
+    /// Returns the statistics of each client's connection.
     pub(crate) fn sent(&self) -> impl Iterator<Item = ConnectionStats> {
         self.readers
             .iter()

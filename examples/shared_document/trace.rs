@@ -19,7 +19,7 @@ pub(crate) struct Trace {
     pub(crate) transactions: Vec<Vec<Patch>>,
 }
 
-/// One keystroke, or one cut or paste.
+/// One keystroke, cut or paste.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Patch {
     position: usize,
@@ -65,14 +65,14 @@ impl Trace {
         Ok(Self { start, end, transactions: read })
     }
 
-    /// Returns how many patches all transactions have.
+    /// Returns the number of patches in all transactions together.
     pub(crate) fn patches(&self) -> usize {
         self.transactions.iter().map(Vec::len).sum()
     }
 }
 
-/// Refuses a trace of people who edited at the same time. Each of its transactions begins with the merged
-/// texts of its parents, and not with the text after the transaction before it.
+/// Refuses a recording of people who edited at the same time: there a transaction begins with the merged
+/// texts of several transactions, and not with the text after the previous transaction.
 fn refuse_concurrent(json: &Value, transactions: &[Value]) -> Result<(), String> {
     let parents = |at: usize| transactions[at].get("parents").and_then(Value::as_array);
     let is_concurrent = json.get("kind").and_then(Value::as_str) == Some("concurrent");
@@ -110,7 +110,7 @@ impl Patch {
         }
     }
 
-    /// Returns the length of a text after the patch, from its length before.
+    /// Returns the length of a text after this patch. `length` is its length before.
     fn length_after(&self, length: usize) -> Result<usize, String> {
         let Self { position, deleted, inserted } = self;
         let rest = length.checked_sub(*position).and_then(|behind| behind.checked_sub(*deleted));
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(trace.patches(), 2);
     }
 
-    /// Returns why a trace with these transactions and these other fields is refused.
+    /// Returns the error text for a trace with these transactions and these other fields.
     fn refusal(transactions: &Value, others: &Value) -> String {
         let mut json = serde_json::json!({ "startContent": "abc", "endContent": "", "txns": transactions });
         for (name, value) in others.as_object().into_iter().flatten() {

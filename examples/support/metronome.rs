@@ -1,13 +1,12 @@
 //! Ticks in real time.
 //!
-//! *Invariant:* a late tick does not delay the later ticks. If it is late by more than [`MOST_LATE`], the
+//! *Invariant:* a late tick does not delay the later ticks. If a tick is late by more than [`MOST_LATE`], the
 //! missed ticks are skipped.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// If a tick is late by more than this time, for example because the process was frozen, missed ticks are
-/// skipped.
+/// If a tick is later than this, for example because the process was frozen, the missed ticks are skipped.
 const MOST_LATE: Duration = Duration::from_millis(250);
 
 /// Runs ticks at a fixed rate, and sleeps between them.
@@ -19,13 +18,13 @@ pub(crate) struct Metronome {
 }
 
 impl Metronome {
-    /// Returns a metronome with this number of ticks in a second. The first tick is at once.
+    /// Returns a metronome with this number of ticks in a second. The first tick does not wait.
     pub(crate) fn at_hz(hz: u32) -> Self {
         let interval = Duration::from_secs(1) / hz.max(1);
         Self { start: Instant::now(), interval, next: Duration::ZERO, now: Duration::ZERO }
     }
 
-    /// Returns the time of the last tick, since the start.
+    /// Returns the time from the start to the last tick.
     pub(crate) fn now(&self) -> Duration {
         self.now
     }

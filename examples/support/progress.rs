@@ -6,9 +6,9 @@ use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often the bar of a terminal is drawn.
+/// How many times the bar is drawn on a terminal in a whole run.
 const DRAWS: u64 = 200;
-/// How many lines are written where there is no terminal.
+/// How many lines are written in a whole run if there is no terminal.
 const LINES: u64 = 10;
 
 /// A bar on a terminal; otherwise one line for each tenth of the run.
@@ -36,7 +36,8 @@ impl Progress {
             return;
         }
         if is_hidden {
-            // An error of the output is ignored, so that the example continues when its reader has gone.
+            // An output error is ignored, so that the example continues when nobody reads its output any
+            // more.
             let _ = writeln!(std::io::stderr(), "{:>3} %  {}", done * 100 / self.length.max(1), message());
             return;
         }

@@ -1,15 +1,15 @@
-//! The form of an input that is a list of packets. Each packet has its length in two bytes, and then its
-//! content without the checksum.
+//! The format of an input that is a list of packets. Each packet is stored as its length in two bytes,
+//! followed by its content without the checksum.
 //!
 //! *Invariant:* any bytes can be read as a list of packets. If a length exceeds the rest of the input, the
-//! packet is the rest.
+//! packet is as long as the rest.
 
 use repl::BitReader;
 
-/// The session of the client.
+/// The number of the client's session.
 pub const SESSION: u64 = 1_000;
 
-/// The greatest number of packets that are read, so that each input takes little time.
+/// The greatest number of packets that are read from an input, so that each input takes little time.
 const MAX_PACKETS: usize = 64;
 
 /// Returns the content of each packet of an input.
@@ -26,8 +26,8 @@ pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
     packets
 }
 
-/// Whether a packet with this content is sealed with the token after both sides know the token: a packet of
-/// state, a packet that ends the session, or a probe.
+/// Returns whether a packet with this content is sealed with the session's token, once both sides know the
+/// token. Such packets are those of state, those that end the session, and probes.
 pub fn has_token(content: &[u8]) -> bool {
     let mut bits = BitReader::new(content);
     let is_control = bits.read_flag().unwrap_or(false);

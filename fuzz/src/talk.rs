@@ -8,11 +8,11 @@ use repl::prelude::*;
 
 use super::classes::Mood;
 
-/// Arrives once and in order. May be larger than a packet.
+/// Arrives exactly once and in order. A chat may be larger than a packet.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub struct Chat(pub String);
 
-/// Arrives once.
+/// Arrives exactly once.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub enum Score {
     Points(u32),
@@ -20,18 +20,18 @@ pub enum Score {
     Of(ObjectRef<Hero>, Option<Mood>),
 }
 
-/// Only the newest input counts.
+/// Older inputs than the newest one may be missing.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub struct Input {
     pub way: [i8; 2],
     pub number: u16,
 }
 
-/// May be missing.
+/// An effect may be missing.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 pub struct Effect(pub u8, pub ObjectRef<Hero>);
 
-/// The greatest place of a hero, and the longest name.
+/// The greatest value of a hero's place, and the greatest length of its name in bytes.
 const MAX_SPOT: u16 = 999;
 const MAX_NAME_BYTES: usize = 2_000;
 
@@ -135,21 +135,21 @@ pub fn register(side: &mut impl Register) {
         .register_message::<Effect>(Channel::Unreliable);
 }
 
-/// What a side has heard from the other side.
+/// The messages and calls that a side has received from the other side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     pub chats: usize,
-    /// The bytes of all chats.
+    /// The bytes of all chats together.
     pub chat_bytes: usize,
     pub scores: usize,
     pub inputs: usize,
     pub effects: usize,
-    /// The calls that have no body.
+    /// The number of calls without a body that were polled.
     pub polled: usize,
 }
 
 impl Heard {
-    /// Polls the messages of a client. Returns whether there were any.
+    /// Polls the messages of a client. Returns whether any had arrived.
     pub fn poll(&mut self, client: &mut Client) -> bool {
         let before = *self;
         while let Some(Chat(text)) = client.poll_message() {
@@ -183,7 +183,6 @@ impl Heard {
     }
 }
 
-/// A text of about this many bytes.
 fn text(bytes: usize) -> String {
     "repl ".repeat(bytes / 5)
 }
@@ -233,7 +232,6 @@ pub fn say_to_client(server: &mut Server, to: ConnectionId, heroes: &[ObjectRef<
     drop(server.connection(to).send(&Input { way: [0, 1], number: tick as u16 }));
 }
 
-/// All heroes of a server.
 pub fn heroes(server: &Server) -> Vec<(ObjectRef<Hero>, Hero)> {
     server.objects::<Hero>().map(|(reference, hero)| (reference, hero.clone())).collect()
 }
@@ -246,7 +244,7 @@ pub fn assert_changed_by_calls(before: &[(ObjectRef<Hero>, Hero)], server: &Serv
     }
 }
 
-/// How many calls have run on the heroes of a client.
+/// Returns how many calls have run on the heroes of a client.
 pub fn runs(client: &Client) -> u32 {
     client.objects::<Hero>().map(|(_, hero)| hero.runs).sum()
 }

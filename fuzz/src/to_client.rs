@@ -1,8 +1,9 @@
 //! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
-//! *Invariant:* a client that refuses a packet keeps all its values, and gets no message and no call from the
-//! packet. A client that walks over the commands of each update shows the same values as a client that copies
-//! most values. The polled updates tell which objects a client has.
+//! *Invariant:* a client that refuses a packet keeps all its values, and its user receives no message and no
+//! call from the packet. A client that walks over the commands of each update (one command for each value)
+//! shows the same values as a client that copies most values. The polled updates say exactly which objects a
+//! client has.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,17 +17,17 @@ use super::talk::{self, Heard, Hero};
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// A client that receives one packet in each tick, and also sends messages and calls.
+/// A client that receives one packet in each tick, and sends messages and calls.
 pub struct Guest {
     client: Client,
     now: Duration,
     ticks: usize,
-    /// The token of the first welcome, or zero.
+    /// The token of the first welcome (the server's answer to the hello), or zero before it.
     token: u64,
     walks: bool,
-    /// The objects that exist according to the updates.
+    /// The objects that exist according to the polled updates.
     told: BTreeSet<ObjectRef<()>>,
-    /// The messages that arrived.
+    /// The messages and calls that arrived.
     pub heard: Heard,
 }
 
@@ -58,7 +59,7 @@ impl Guest {
     }
 }
 
-/// All objects of a client.
+/// The values of all objects of a client.
 type Shown = (
     Vec<(ObjectRef<Actor>, Actor)>,
     Vec<(ObjectRef<Pebble>, Pebble)>,
@@ -121,7 +122,7 @@ impl Guest {
     /// Passes a packet with this content to the client. Returns whether the client accepted it.
     pub fn hear(&mut self, content: &[u8]) -> bool {
         let before = self.shown();
-        // Packets of state are also bound to the number of the server, and their first bit is not set.
+        // Packets of state are also sealed with the number of the server. Their first bit is zero.
         let is_state = content.first().is_some_and(|first| first & 1 == 0);
         let instance = self.client.connection_info().server_instance().filter(|_| is_state).unwrap_or(0);
         let token = if has_token(content) { self.token } else { 0 };
@@ -139,7 +140,7 @@ impl Guest {
         result.is_ok()
     }
 
-    /// How many calls have run on the client.
+    /// Returns how many calls have run on the client.
     pub fn runs(&self) -> u32 {
         talk::runs(&self.client)
     }
@@ -164,8 +165,8 @@ impl Guest {
 }
 
 /// Runs an input on two clients: one walks over the commands of each update and measures it, the other copies
-/// most values. Returns the client that copies, the number of packets that it accepted, and the number of all
-/// packets.
+/// most values. Returns the client that copies, how many packets it accepted, and how many packets the input
+/// has.
 pub fn run(data: &[u8]) -> (Guest, usize, usize) {
     let (mut guest, mut walking) = (Guest::new(false), Guest::new(true));
     guest.tick();

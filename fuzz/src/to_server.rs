@@ -15,7 +15,7 @@ use super::talk::{self, Heard, Hero};
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// The objects of a server.
+/// The values of all objects of a server.
 type State = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Hero>, Hero)>);
 
 /// A server that receives one packet of its only client in each tick, and also changes its objects in each
@@ -26,11 +26,11 @@ pub struct Host {
     actors: Vec<ObjectRef<Actor>>,
     heroes: Vec<ObjectRef<Hero>>,
     birds: Vec<ObjectRef<Bird>>,
-    /// The messages that arrived.
+    /// The messages and calls that arrived.
     pub heard: Heard,
     now: Duration,
     ticks: usize,
-    /// The token that seals the client's packets after the welcome.
+    /// The token (a secret of the session) with which the client's packets are sealed after the welcome.
     token: u64,
 }
 
@@ -64,7 +64,7 @@ impl Host {
         }
     }
 
-    /// Passes a packet with this content to the server.
+    /// Passes a packet with this content to the server, as a packet of its client.
     pub fn hear(&mut self, content: &[u8]) {
         let before = self.state();
         let session = if has_token(content) { SESSION ^ self.token } else { SESSION };
@@ -83,7 +83,7 @@ impl Host {
         (actors.collect(), talk::heroes(&self.server))
     }
 
-    /// How many calls have run on the server.
+    /// Returns how many calls have run on the server.
     pub fn runs(&self) -> u32 {
         talk::heroes(&self.server).iter().map(|(_, hero)| hero.runs).sum()
     }

@@ -49,7 +49,8 @@ types! {
 /// How many types there are: the first byte of an input chooses one.
 pub const TYPES: usize = READERS.len();
 
-/// Runs an input: the number of a type, and then bits. Returns whether the bits are a value of this type.
+/// Runs an input: its first byte chooses a type, and the rest are bits. Returns whether the bits are a value
+/// of this type.
 pub fn run(data: &[u8]) -> bool {
     data.split_first().is_some_and(|(&number, bits)| READERS[usize::from(number) % TYPES](bits))
 }

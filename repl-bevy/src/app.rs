@@ -1,4 +1,4 @@
-//! The methods by which an app registers what is replicated, the same on both sides.
+//! The trait [`ReplAppExt`]: its methods register what an app replicates.
 
 use bevy_app::App;
 use bevy_ecs::component::Mutable;
@@ -14,26 +14,28 @@ use crate::prediction::smoothing::Smoothing;
 use crate::server::state::ReplServer;
 use crate::{client, hosting, interpolation, prediction, server};
 
-/// Registers what is replicated. Call its methods after you have added a
+/// Adds methods to [`App`] that register what is replicated. Call them after you have added a
 /// [`ServerPlugin`](crate::ServerPlugin) or [`ClientPlugin`](crate::ClientPlugin). The server and the clients
 /// must register the same types.
 pub trait ReplAppExt {
-    /// Replicates the components of a type, as their attributes say.
+    /// Replicates the components of a type. Attributes of the type say which fields are sent.
     ///
     /// # Panics
     /// Panics if a component of this type was spawned before, or if no plug-in has made the app a server or a
     /// client yet.
     fn replicate<T: Component<Mutability = Mutable> + Replicated>(&mut self) -> &mut Self;
 
-    /// Replicates the components of a type in another form.
+    /// Replicates the components of a type in another form: the struct `W` is made from the component and
+    /// sent instead of it.
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).
     fn replicate_as<T: Component<Mutability = Mutable> + Default, W: WireForm<T>>(&mut self) -> &mut Self;
 
-    /// Replicates the components of a type to some of the clients that see the entity. `audience` chooses
-    /// these clients by another component `B` of the entity. It is called again whenever `B` changes. As long
-    /// as the entity does not have a `B`, only the owner of the entity gets the component.
+    /// Replicates the components of a type, but only some of the clients that see an entity receive its
+    /// component. `audience` chooses these clients by another component `B` of the entity. It is called again
+    /// whenever `B` changes. While the entity has no `B`, only the owner of the entity receives the
+    /// component.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -51,9 +53,9 @@ pub trait ReplAppExt {
     /// }
     /// ```
     ///
-    /// With `replicate_to::<Bag, Player>(|_| Audience::Owner)`, only the owner has a `Bag`. If a field has
-    /// the condition `OwnerOnly` instead, other clients have the component too, with the field's default
-    /// value.
+    /// With `replicate_to::<Bag, Player>(|_| Audience::Owner)`, only the owner has a `Bag`. If a field of
+    /// `Bag` has the condition `OwnerOnly` instead, other clients have a `Bag` too, but this field has its
+    /// default value there.
     ///
     /// # Panics
     /// Panics in the same cases as [`replicate`](Self::replicate).
@@ -64,8 +66,8 @@ pub trait ReplAppExt {
 
     /// Lets clients interpolate the components of a type that is [replicated](Self::replicate), on the
     /// entities that they do not [simulate](crate::Simulated). `most_ticks` is the longest time between two
-    /// values of a moving entity, in ticks of the server. Add two or three ticks for lost packets. The
-    /// entities are shown later by this time.
+    /// values of a moving entity, in ticks of the server, plus two or three ticks for lost packets. Clients
+    /// show the entities with a delay of up to this time.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -80,16 +82,17 @@ pub trait ReplAppExt {
     /// ```
     ///
     /// # Panics
-    /// Panics if components of the type are not replicated as they are.
+    /// Panics if [`replicate`](Self::replicate) was not called for the type.
     fn interpolate<T>(&mut self, most_ticks: u64) -> &mut Self
     where
         T: Component<Mutability = Mutable> + Replicated + Interpolate + Clone + PartialEq;
 
     /// Does the same as [`interpolate`](Self::interpolate) for a type that is [replicated in another
-    /// form](Self::replicate_as). `mix` returns a value between two, by a fraction from 0 to 1.
+    /// form](Self::replicate_as). `mix` returns a value between two values. Its third argument is the
+    /// fraction, from 0 (the first value) to 1 (the second value).
     ///
     /// # Panics
-    /// Panics if components of the type are not replicated in this form.
+    /// Panics if [`replicate_as`](Self::replicate_as) was not called for the type with this form.
     fn interpolate_as<T, W: WireForm<T>>(
         &mut self,
         most_ticks: u64,
@@ -98,24 +101,26 @@ pub trait ReplAppExt {
     where
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
-    /// Registers a type of inputs: what a player does in a tick. A client writes its input to
-    /// [`NextInput`](crate::NextInput). In the [simulation](crate::Simulate), the entities that the client
-    /// owns have the input as [`Input`](crate::Input).
+    /// Registers a type of inputs. An input is everything that a player does in one tick. A client writes its
+    /// input to [`NextInput`](crate::NextInput). In the [simulation](crate::Simulate), the entities that the
+    /// client owns have the input as the component [`Input`](crate::Input).
     ///
     /// # Panics
     /// Panics if no plug-in has made the app a server or a client yet.
     fn input<T: NetSerialize + Clone + Default + Send + Sync>(&mut self) -> &mut Self;
 
     /// Lets clients predict the components of a type that is [replicated](Self::replicate), on the entities
-    /// that they own. The [simulation](crate::Simulate) changes these components. A predicted value counts as
-    /// confirmed if it differs from the server's value by at most three quarters of a quantisation step.
+    /// that they own. Systems in the schedule [`Simulate`](crate::Simulate) change these components. If a
+    /// predicted value differs from the server's value by at most three quarters of a quantisation step, the
+    /// client does not correct it.
     ///
     /// Only the replicated fields of a component are predicted; the plug-in does not change other fields. If
-    /// the type is [interpolated](Self::interpolate) too, entities are shown between the last two ticks, up
-    /// to a tick late. Otherwise they are shown as they are after the last tick.
+    /// the type is also [interpolated](Self::interpolate), entities are shown between their states at the
+    /// last two ticks, which is up to one tick late. Otherwise they are shown in their state after the last
+    /// tick.
     ///
     /// # Panics
-    /// Panics if components of the type are not replicated as they are.
+    /// Panics if [`replicate`](Self::replicate) was not called for the type.
     fn predict<T>(&mut self) -> &mut Self
     where
         T: Component<Mutability = Mutable> + Replicated + Clone + PartialEq;
@@ -124,14 +129,15 @@ pub trait ReplAppExt {
     /// form](Self::replicate_as).
     ///
     /// # Panics
-    /// Panics if components of the type are not replicated in this form.
+    /// Panics if [`replicate_as`](Self::replicate_as) was not called for the type with this form.
     fn predict_as<T, W: WireForm<T>>(&mut self) -> &mut Self
     where
         T: Component<Mutability = Mutable> + Clone + PartialEq + Default;
 
-    /// Lets clients show corrections of a [predicted](Self::predict) component without jumps: the shown
-    /// difference from the right value halves in each half-life. A correction of more than `snap`, in the
-    /// units of the value, is shown at once. `part` returns the value in the component that is smoothed.
+    /// Lets clients show corrections of a [predicted](Self::predict) component without jumps. After a
+    /// correction, the shown value differs from the corrected value, and this difference halves in each
+    /// half-life. A correction of more than `snap`, in the units of the value, is shown at once. `part`
+    /// returns a reference to the value in the component that is smoothed.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -155,10 +161,10 @@ pub trait ReplAppExt {
         T: Component + Clone,
         P: Offset<By: Send + Sync> + Send + Sync + 'static;
 
-    /// Lets each client see only the entities within an area around its viewpoints, which are the entities
-    /// with a [`Viewpoint`](crate::Viewpoint) that it owns. `position` returns the position of an entity from
-    /// its component `T`. All clients see an entity that does not have this component. An app has one such
-    /// component: a second call replaces the first.
+    /// Lets each client see only the entities in an area around its viewpoints. The viewpoints are the
+    /// entities with a [`Viewpoint`](crate::Viewpoint) that the client owns. `position` returns the position
+    /// of an entity from its component `T`. All clients see the entities without this component. Only one
+    /// component type of an app can contain the positions: a second call replaces the first.
     ///
     /// ```
     /// # use bevy_ecs::prelude::*;
@@ -174,7 +180,7 @@ pub trait ReplAppExt {
     /// # }
     /// ```
     ///
-    /// For other viewpoints, for example of a camera without an entity, call
+    /// A viewpoint can also be a position without an entity, for example of a camera. For this, call
     /// [`set_viewpoints`](repl::ConnectionHandle::set_viewpoints) of the client's connection in each tick.
     ///
     /// # Panics
@@ -203,12 +209,13 @@ pub trait ReplAppExt {
         options: MessageOptions,
     ) -> &mut Self;
 
-    /// Registers the calls of a component that is [replicated](Self::replicate). [`Calls`](crate::Calls)
-    /// sends calls, and the event [`Called`](crate::Called) reports calls that arrive.
+    /// Registers the calls (remote function calls) of a component that is [replicated](Self::replicate). The
+    /// system parameter [`Calls`](crate::Calls) sends calls, and the event [`Called`](crate::Called) reports
+    /// calls that arrive.
     ///
     /// # Panics
-    /// Panics if a call has a validator, because in Bevy the observer of the call validates it. Panics if no
-    /// plug-in has made the app a server or a client yet.
+    /// Panics if a call has a validator: in Bevy, the observer of the call must validate it instead. Panics
+    /// if no plug-in has made the app a server or a client yet.
     fn calls<T: Component<Mutability = Mutable> + Rpcs>(&mut self) -> &mut Self;
 }
 
@@ -333,7 +340,7 @@ fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>>(app: &mut
     app
 }
 
-/// Returns whether the app is a server, and not a client.
+/// Returns `true` for a server and `false` for a client.
 fn is_server(app: &App) -> bool {
     let is_server = app.world().contains_resource::<ReplServer>();
     assert!(

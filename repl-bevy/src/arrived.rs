@@ -3,8 +3,8 @@
 use bevy_ecs::prelude::*;
 use std::marker::PhantomData;
 
-/// Marks a component as interpolated between the values of the server. It holds the tick of the newest value
-/// until the interpolation has taken this value.
+/// Marks a component that is interpolated between the values of the server. It contains the tick of the
+/// newest value until the interpolation has read this value.
 #[derive(Component)]
 pub(crate) struct Arrived<T: 'static> {
     pub(crate) tick: Option<u64>,

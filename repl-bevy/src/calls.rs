@@ -1,4 +1,4 @@
-//! Calls of functions of components, in both directions.
+//! Calls of functions of components, from clients to the server and from the server to clients.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
@@ -16,16 +16,16 @@ use crate::net_entity::Root;
 use crate::server::state::ReplServer;
 use crate::sets::ReplSystems;
 
-/// A call of a function of a component has arrived: observe it by `On<Called<Player>>`, on one entity or on
-/// all. The body of the function does not run. Your observer does the work instead, because it can use the
-/// whole world.
+/// A call of a function of a component has arrived. Observe it by `On<Called<Player>>` if `Player` is the
+/// component, on one entity or on all entities. The body of the function does not run. Your observer does the
+/// work instead, because it can use the whole world.
 #[derive(EntityEvent)]
 pub struct Called<T: Rpcs> {
     /// The entity with the component.
     pub entity: Entity,
     /// On a server, the entity of the client that made the call. `None` if the call was made on this side.
     pub caller: Option<Entity>,
-    /// The function that is called, with its arguments.
+    /// The called function and its arguments, as a variant of the class's enum of calls.
     pub call: T::Call,
 }
 
@@ -39,19 +39,19 @@ impl<T: Rpcs> fmt::Debug for Called<T> {
 /// Calls functions of components.
 #[derive(SystemParam)]
 pub struct Calls<'w, 's> {
-    /// The names of entities, for the arguments of calls.
+    /// Converts entities to their names, which calls need as arguments.
     pub entities: NetEntities<'w, 's>,
     client: Option<ResMut<'w, ReplClient>>,
     known: Option<Res<'w, KnownCalls>>,
 }
 
-/// The classes with calls that an app receives.
+/// The component types whose calls the app has registered.
 #[derive(Resource, Default)]
 pub(crate) struct KnownCalls(HashSet<TypeId>);
 
 impl Calls<'_, '_> {
-    /// Returns the caller of a component of an entity, for example `calls.of::<Door>(door)`: it has a method
-    /// for each call. If the component is not replicated, the method returns
+    /// Returns the caller of a component of an entity, for example `calls.of::<Door>(door)`. The caller has a
+    /// method for each call of the component. If the component is not replicated, the method returns
     /// [`CallError::Gone`](repl::CallError). Costs O(components of the entity).
     ///
     /// # Panics
@@ -75,19 +75,17 @@ impl Calls<'_, '_> {
     }
 }
 
-/// Returns the object of a component of an entity.
 fn on_server<T: Replicated>(server: &Server, root: ObjectRef<Root>) -> ObjectRef<T> {
     let mut parts = server.object_info(root).subobjects();
     parts.find_map(|part| server.object_info(part).cast()).unwrap_or(ObjectRef::NULL)
 }
 
-/// Returns the object of a component of an entity.
 fn on_client<T: Replicated>(client: &Client, root: ObjectRef<Root>) -> ObjectRef<T> {
     let mut parts = client.object_info(root).subobjects();
     parts.find_map(|part| client.object_info(part).cast()).unwrap_or(ObjectRef::NULL)
 }
 
-/// Lets an app receive the calls of a class.
+/// Registers the calls of a class, and lets the app receive them.
 pub(crate) fn add_calls<T: Rpcs>(app: &mut App) {
     if let Some(mut server) = app.world_mut().get_resource_mut::<ReplServer>() {
         server.register_calls::<T>();

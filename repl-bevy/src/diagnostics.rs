@@ -36,11 +36,12 @@ impl ReplDiagnosticsPlugin {
     pub const SENT: DiagnosticPath = DiagnosticPath::const_new("repl/sent");
     /// How many bytes a client has received in a second.
     pub const RECEIVED: DiagnosticPath = DiagnosticPath::const_new("repl/received");
-    /// The round trip in milliseconds: on a server the mean of all clients.
+    /// The round trip in milliseconds. On a server, this is the mean of all clients.
     pub const ROUND_TRIP: DiagnosticPath = DiagnosticPath::const_new("repl/round_trip");
     /// The percentage of the server's packets that were lost in the last second.
     pub const LOSS: DiagnosticPath = DiagnosticPath::const_new("repl/loss");
-    /// The number of replicated entities of a server, or of entities that a client has.
+    /// The number of replicated entities on a server, or the number of entities that a client has received
+    /// from it.
     pub const ENTITIES: DiagnosticPath = DiagnosticPath::const_new("repl/entities");
     /// How many clients a server has.
     pub const CLIENTS: DiagnosticPath = DiagnosticPath::const_new("repl/clients");
@@ -67,7 +68,7 @@ impl Plugin for ReplDiagnosticsPlugin {
     }
 }
 
-/// The counters of a connection at the last measurement.
+/// The values of a connection's counters at the last measurement.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     sent: u64,

@@ -7,8 +7,8 @@ use repl::tools::{Class, HandleSet, Objects};
 use repl::{CompareError, SpawnError};
 use std::marker::PhantomData;
 
-/// A struct in which components of the type `T` are sent, for example for components of another crate. A
-/// client keeps its own values for the parts of a component that are not sent. An example:
+/// A struct `Self` that is sent instead of a component of the type `T`, for example because `T` is from
+/// another crate. Parts of a component that are not sent keep the client's own values. An example:
 ///
 /// ```
 /// use repl::prelude::*;
@@ -33,14 +33,14 @@ use std::marker::PhantomData;
 /// }
 /// ```
 pub trait WireForm<T>: Replicated + WithoutFastArrays {
-    /// Returns the values of a component that are sent.
+    /// Returns the values to send for a component.
     fn of(component: &T) -> Self;
 
-    /// Writes the values that have arrived into a component of a client.
+    /// Writes received values into a component of a client.
     fn apply_to(&self, component: &mut T);
 }
 
-/// Converts a component to an object, and back.
+/// Converts a component to the object that is sent, and back.
 pub(crate) trait Form<T>: Send + Sync + 'static {
     type Wire: Replicated;
 
@@ -56,26 +56,26 @@ pub(crate) trait Form<T>: Send + Sync + 'static {
         component: &mut T,
     ) -> Result<(), CompareError>;
 
-    /// Returns whether the values of an update differ from those of a component.
+    /// Returns whether the received values that an update reports differ from the values of a component.
     fn differs(client: &Client, update: &Update, component: &T) -> bool;
 
-    /// Writes the values of an update into a component.
+    /// Writes the received values that an update reports into a component.
     fn follow(client: &Client, update: &Update, component: &mut T);
 
-    /// Writes all values that have arrived into a component.
+    /// Writes all received values into a component.
     fn copy(properties: &Properties<Self::Wire>, from: &Self::Wire, component: &mut T);
 
-    /// Copies all values that are sent from one component to another.
+    /// Copies the values of all sent fields from one component to another.
     fn assign(properties: &Properties<Self::Wire>, from: &T, component: &mut T);
 
-    /// Returns whether two components have equal values in everything that is sent, so that the server would
-    /// send nothing for the difference between them.
+    /// Returns whether the values of all sent fields of two components are equal, or so close that the server
+    /// would not send the difference.
     fn agrees(properties: &Properties<Self::Wire>, component: &T, other: &T) -> bool;
 
-    /// Serialises all values of a component that are sent.
+    /// Serialises the values of all sent fields of a component.
     fn write(component: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads the values that `write` has serialised into a component.
+    /// Reads values that [`write`](Self::write) has serialised into a component.
     fn read(
         properties: &Properties<Self::Wire>,
         (reader, objects): (&mut BitReader<'_>, &dyn Objects),
@@ -87,7 +87,7 @@ pub(crate) trait Form<T>: Send + Sync + 'static {
     }
 }
 
-/// All properties of components in the form in which they are sent.
+/// The class of the object that is sent for a component, and the set of all its properties.
 pub(crate) struct Properties<W> {
     class: Class<W>,
     all: HandleSet,
@@ -107,14 +107,14 @@ impl<W: Replicated> Properties<W> {
     }
 
     /// Returns whether a server with the values of `live` would send nothing to a client with the values of
-    /// `other`. Quantised values may differ by a part of a step.
+    /// `other`. Quantised values may differ by less than one step.
     fn agree(&self, live: &W, other: &W) -> bool {
         !self.class.differs_in(live, other, &self.all)
             || self.class.would_send_nothing(live, other, &self.all)
     }
 }
 
-/// The component itself is the object.
+/// A component that is sent as it is: it is the object.
 pub(crate) struct Itself;
 
 impl<T: Replicated> Form<T> for Itself {
@@ -157,7 +157,7 @@ impl<T: Replicated> Form<T> for Itself {
     }
 }
 
-/// The component is converted.
+/// A component that is converted to an object of the type `W`.
 pub(crate) struct Converted<W>(PhantomData<fn() -> W>);
 
 impl<T, W: WireForm<T>> Form<T> for Converted<W> {
@@ -202,7 +202,7 @@ impl<T, W: WireForm<T>> Form<T> for Converted<W> {
     }
 }
 
-/// Copies all values that are sent from one component to another, if they differ.
+/// Copies the values of all sent fields from one component to another, if they differ.
 pub(crate) fn assign_if_neq<T, F>(properties: &Properties<F::Wire>, from: &T, component: &mut Mut<'_, T>)
 where
     T: Component<Mutability = Mutable> + Clone + PartialEq,

@@ -11,7 +11,7 @@ use crate::server::state::ReplServer;
 use crate::server::systems::is_paused;
 use crate::sets::ReplSystems;
 
-/// Lets the host send and receive messages of a type, as a client does.
+/// Lets the host send and receive messages of a type in the same way as a client.
 pub(crate) fn add_message<M: NetSerialize + Send + Sync>(app: &mut App) {
     app.add_message::<FromServer<M>>()
         .add_message::<ToServer<M>>()

@@ -1,4 +1,4 @@
-//! A client interpolates the entities of other players between the values that arrive.
+//! A client interpolates the entities of other players between the values that it receives.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::component::Mutable;
@@ -15,11 +15,12 @@ use crate::part::Part;
 use crate::sets::ReplSystems;
 use crate::simulate::Simulated;
 
-/// The last values of a component.
+/// The last received values of a component, between which it is interpolated.
 #[derive(Component)]
 struct Way<T: Send + Sync + 'static> {
     values: Interpolated<T>,
-    /// The object to which these values belong. Another object begins with new values.
+    /// The object to which these values belong. If the component has another object later, interpolation
+    /// starts again.
     object: ObjectRef<()>,
 }
 
@@ -38,7 +39,7 @@ impl<T, M: Fn(&T, &T, f64) -> T + Send + Sync> MixValues<T> for M {
 }
 
 impl<T: 'static> Mix<T> {
-    /// Returns a value between two, by a fraction from 0 to 1.
+    /// Returns a value between `before` (fraction 0) and `after` (fraction 1).
     pub(crate) fn between(&self, before: &T, after: &T, fraction: f64) -> T {
         self.0.mix(before, after, fraction)
     }
@@ -53,7 +54,8 @@ struct Row<T: Component<Mutability = Mutable>> {
     part: &'static Part<T>,
 }
 
-/// Interpolates the components of a type that is replicated in a form, on entities that are not simulated.
+/// Lets a client interpolate the components of a type that is replicated in the form `F`, on entities that it
+/// does not simulate.
 pub(crate) fn add<T, F>(
     app: &mut App,
     most_ticks: u64,

@@ -79,7 +79,7 @@
 //!   client without its entity.
 //! - A component changes on a client only if its values differ, so a repeated packet does not trigger
 //!   `Changed`.
-//! - When a client loses its server, its entities stay. They are replaced when it has connected again.
+//! - When a client loses its server, its entities remain. They are replaced after it has connected again.
 //! - Entities that a client has spawned itself belong to the client, and are despawned with their parent.
 //! - The plug-in does not change the fields of a component that are not sent, also if the component is
 //!   predicted or interpolated.

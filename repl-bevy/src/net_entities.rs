@@ -1,4 +1,4 @@
-//! Converts entities to the names that server and clients share, and back.
+//! Converts entities to names that are the same on the server and its clients, and back.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
@@ -16,9 +16,9 @@ pub struct NetEntities<'w, 's> {
 }
 
 impl NetEntities<'_, '_> {
-    /// Returns the name of an entity, which is the same on the server and its clients. On a server, other
-    /// entities can refer to an entity before it is replicated, if it gets [`Replicate`](crate::Replicate)
-    /// before the next tick.
+    /// Returns the name of an entity, which is the same on the server and its clients. On a server, an entity
+    /// that is not replicated yet also receives a name, so that other entities can refer to it. The name is
+    /// valid only if the entity gets [`Replicate`](crate::Replicate) before the next tick.
     ///
     /// On a client, returns [`NetEntity::EMPTY`] for an entity that is not from the server.
     pub fn of(&mut self, entity: Entity) -> NetEntity {
@@ -29,7 +29,7 @@ impl NetEntities<'_, '_> {
         }
     }
 
-    /// Returns the name of an entity that is replicated already, or an empty name.
+    /// Returns the name of an entity that is already replicated, or [`NetEntity::EMPTY`].
     pub(crate) fn known(&self, entity: Entity) -> NetEntity {
         self.names.get(entity).copied().unwrap_or_default()
     }
@@ -38,7 +38,8 @@ impl NetEntities<'_, '_> {
         self.server.as_deref_mut()
     }
 
-    /// Returns the entity with this name. `None` if it does not exist, or is not on this client.
+    /// Returns the entity with this name. `None` if the entity does not exist, or if this client does not
+    /// have it.
     #[must_use]
     pub fn entity(&self, name: NetEntity) -> Option<Entity> {
         let server = self.server.as_ref().and_then(|server| server.entity_of(name.root().erase()));

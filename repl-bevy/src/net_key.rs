@@ -3,10 +3,11 @@
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 
-/// Matches an entity that a client has spawned with an entity of the server, for example an entity of a level
-/// that both sides load, or a shot that the client shows at once. Both sides insert the same key, and the
-/// server also inserts [`Replicate`](crate::Replicate). When the server's entity arrives, the client uses its
-/// own entity for it. This entity keeps its other components and its children, such as meshes.
+/// Matches an entity that a client has spawned with an entity of the server. Examples are an entity of a
+/// level that both sides load, and a shot that the client shows at once. Both sides insert the same key, and
+/// the server also inserts [`Replicate`](crate::Replicate). When the server's entity arrives, the client does
+/// not spawn an entity, but inserts the received components into its own entity. This entity keeps its other
+/// components and its children, such as meshes.
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;
@@ -20,20 +21,20 @@ use repl::prelude::*;
 /// }
 /// ```
 ///
-/// When the client may no longer see the entity, or another session begins, the entity stays without
-/// [`Remote`](crate::Remote), until it arrives again. When the server despawns the entity, the client
-/// despawns it too. If the server has no entity with the key, the client's entity stays as it is: despawn it
-/// yourself.
+/// When the client may no longer see the entity, or another session begins, the entity remains without
+/// [`Remote`](crate::Remote), until the server's entity arrives again. When the server despawns its entity,
+/// the client despawns the entity too. If the server has no entity with the key, the client's entity remains
+/// unchanged: despawn it yourself.
 #[derive(Component, Replicated, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[replicated(name = "bevy::Key")]
 pub struct NetKey(#[replicated] pub u64);
 
 impl NetKey {
-    /// Returns the key of a name. It is the same on all machines. Two names almost certainly have different
-    /// keys.
+    /// Returns the key for a name. The key of a name is the same on all machines. Two names almost certainly
+    /// have different keys.
     #[must_use]
     pub const fn of(name: &str) -> Self {
-        // FNV-1a.
+        // The hash function FNV-1a.
         let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
         while at < name.len() {
             hash = (hash ^ name.as_bytes()[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);

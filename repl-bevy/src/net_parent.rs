@@ -1,4 +1,4 @@
-//! The parent of an entity, as it is sent.
+//! The component that contains the parent of an entity and is sent to clients.
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;

@@ -3,8 +3,8 @@
 use bevy_ecs::prelude::*;
 use repl::SendError;
 
-/// A message could not be sent: observe it by `On<MessageNotSent>`. For most causes, send the message again
-/// in a later tick.
+/// A message could not be sent. Observe it by `On<MessageNotSent>`. In most cases, you can send the message
+/// again in a later tick.
 #[derive(Event, Clone, Debug, PartialEq)]
 pub struct MessageNotSent {
     /// The type of the message.

@@ -3,8 +3,8 @@
 use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
 
-/// Remembers which messages of a type were taken. A server takes messages in each tick, and in frames while
-/// the game is paused.
+/// Remembers which messages of a type were already sent. A server sends messages in each tick, and also in
+/// each frame while the game is paused.
 #[derive(Resource)]
 pub(crate) struct Outbox<M: Message>(MessageCursor<M>);
 

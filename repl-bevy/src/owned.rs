@@ -2,7 +2,7 @@
 
 use bevy_ecs::prelude::*;
 
-/// The player of this process owns the entity. The plug-in inserts it on a client and on a
-/// [host](crate::ServerPlugin::host), for the entities with [`OwnedBy`](crate::OwnedBy) on the server.
+/// Marks an entity that the player of this process owns. The plug-in inserts it on the owner's client or on
+/// the [host](crate::ServerPlugin::host), for an entity that has [`OwnedBy`](crate::OwnedBy) on the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Owned;

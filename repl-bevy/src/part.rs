@@ -1,11 +1,12 @@
-//! The object of a component.
+//! The component that refers to the object of another component.
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use std::marker::PhantomData;
 
-/// The object of a component of the type `T`, on the same entity as the component. On a server it is null
-/// until the next tick. When the component is removed, the object stays until the next tick removes it.
+/// Refers to the object that is replicated for a component of the type `T` of the same entity. On a server,
+/// the reference is null until the next tick spawns the object. After the component was removed, the object
+/// exists until the next tick removes it.
 #[derive(Component)]
 pub(crate) struct Part<T: 'static> {
     pub(crate) object: ObjectRef<()>,

@@ -5,18 +5,18 @@ use bevy_ecs::schedule::ScheduleLabel;
 use bevy_time::Time;
 use std::time::Duration;
 
-/// The schedule of the simulation that both sides share: it applies inputs to entities. Its systems run once
-/// in each tick on a server. A client that [predicts](crate::ReplAppExt::predict) runs them ahead of the
-/// server. If the server confirms a tick with another result, the client runs the ticks since then again.
-/// Queries in these systems need the filter [`With<Simulated>`], and may use only predicted components,
-/// [`Input`] and `Time`.
+/// The schedule of the simulation that both sides share: its systems apply inputs to entities. A server runs
+/// it once in each tick. A client that [predicts](crate::ReplAppExt::predict) runs it for a tick before the
+/// server does. If the server then confirms another result for a tick, the client runs the schedule again for
+/// each tick after that one. Queries in these systems need the filter [`With<Simulated>`], and may use only
+/// predicted components, [`Input`] and `Time`.
 ///
-/// A system for something that must happen only once, such as a sound or a message, needs the run condition
-/// [`is_first_run`].
+/// A system that must run only once for each tick, for example to play a sound or send a message, needs the
+/// run condition [`is_first_run`].
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Simulate;
 
-/// The schedule that runs on a client before each tick for which an input is due: its systems set
+/// The schedule that a client runs before it simulates a tick for which it needs an input. Its systems set
 /// [`NextInput`](crate::NextInput).
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MakeInput;
@@ -30,19 +30,19 @@ pub struct SimulationStep {
     pub is_replay: bool,
 }
 
-/// Marks the entities that [`Simulate`] simulates: on a server all replicated entities, on a client the
-/// entities that it owns. On a client, marked entities have the predicted values of components, and all other
-/// entities have the values of the server.
+/// Marks the entities that [`Simulate`] simulates. On a server these are all replicated entities, and on a
+/// client the entities that it owns. On a client, the components of marked entities have the predicted
+/// values, and those of all other entities have the values of the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Simulated;
 
-/// The input of an entity's owner in the tick that is simulated. On both sides, the entities that clients own
-/// have this component.
+/// The input of an entity's owner in the simulated tick. The entities that clients own have this component,
+/// on the server and on the owner's client.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Input<T: Send + Sync + 'static>(pub(crate) Option<T>);
 
 impl<T: Send + Sync + 'static> Input<T> {
-    /// Returns the input of the tick, or the last input before it if the input did not arrive in time. `None`
+    /// Returns the input of the tick. If it did not arrive in time, returns the last input before it. `None`
     /// if the owner has made no input yet.
     #[must_use]
     pub const fn get(&self) -> Option<&T> {
@@ -62,7 +62,7 @@ pub fn is_first_run(step: Res<'_, SimulationStep>) -> bool {
     !step.is_replay
 }
 
-/// Simulates a tick. `Time` is the same for a tick on both sides.
+/// Simulates a tick. In the same tick, `Time` has the same value on both sides.
 pub(crate) fn simulate(world: &mut World, step: SimulationStep, interval: Duration) {
     let mut time = Time::<()>::default();
     let ticks_before = u32::try_from(step.tick.saturating_sub(1)).unwrap_or(u32::MAX);

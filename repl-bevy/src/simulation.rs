@@ -13,9 +13,9 @@ use crate::plugins::server_plugin::ServerPlugin;
 use crate::server::state::ReplServer;
 use crate::transport::simulated::SimulatedNetwork;
 
-/// A server and its clients in one process, each with a world of its own, over a simulated network. It does
-/// not use the system clock: time passes only in [`run`](Self::run). A seed decides which packets are lost,
-/// so each run is the same.
+/// A server and its clients in one process, over a simulated network. Each of them has a world of its own.
+/// The simulation does not use the system clock: time passes only in [`run`](Self::run). A seed decides which
+/// packets are lost, so each run with the same seed has the same result.
 ///
 /// ```
 /// use bevy_ecs::prelude::*;
@@ -51,11 +51,11 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// The length of a tick of the server, and of a frame of all apps.
+    /// The time between two ticks of the server, and between two frames of each app.
     pub const TICK: Duration = Duration::from_micros(33_333);
 
-    /// Returns a server and this number of clients over links with these conditions. `setup` is called for
-    /// each app, after its [`ServerPlugin`] or [`ClientPlugin`] was added.
+    /// Returns a simulation of a server and `clients` clients. All links have the given conditions. `setup`
+    /// is called for each app, after its [`ServerPlugin`] or [`ClientPlugin`] was added.
     pub fn new(
         seed: u64,
         conditions: LinkConditions,
@@ -67,8 +67,8 @@ impl Simulation {
         simulation
     }
 
-    /// Returns a server with this configuration, which may [ask for logins](ServerConfig::login). It has no
-    /// clients yet.
+    /// Returns a simulation of a server with this configuration, which may [ask for
+    /// logins](ServerConfig::login). It has no clients yet.
     pub fn configured(
         seed: u64,
         conditions: LinkConditions,
@@ -85,15 +85,15 @@ impl Simulation {
         self.join_with(ClientConfig::default());
     }
 
-    /// Adds a client with this configuration, which has its limits and its [login](ClientConfig::login).
+    /// Adds a client with this configuration, for example with limits and a [login](ClientConfig::login).
     pub fn join_with(&mut self, config: ClientConfig) {
         let session = Session::for_tests(self.clients.len() as u64 + 1);
         let client = ClientPlugin::over(self.network.client(), session).every(Self::TICK).config(config);
         self.clients.push(app(client, &self.setup));
     }
 
-    /// Ends the server without telling the clients, and starts another server with an empty world, as when a
-    /// process is killed and started again.
+    /// Ends the server without telling the clients, and starts another server with an empty world. This
+    /// simulates a process that is killed and started again.
     pub fn restart_server(&mut self) {
         let elapsed = self.server.world().resource::<Time<Real>>().elapsed();
         self.server = server(&self.network, &self.config, &self.setup);
@@ -102,14 +102,15 @@ impl Simulation {
         self.server.insert_resource(TimeUpdateStrategy::ManualDuration(Self::TICK));
     }
 
-    /// Returns the entity on the server of the client with this number. `None` if it is not connected.
+    /// Returns the entity, in the world of the server, that stands for the client with this number. Numbers
+    /// begin at 0. `None` if the client is not connected.
     #[must_use]
     pub fn client_entity(&self, client: usize) -> Option<Entity> {
         let connection = self.network.connection(client)?;
         self.server.world().resource::<ReplServer>().client_of(connection)
     }
 
-    /// Runs this number of ticks.
+    /// Runs so many ticks of the server and of all clients.
     pub fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.server.update();
@@ -123,7 +124,7 @@ fn server(network: &SimulatedNetwork, config: &ServerConfig, setup: &dyn Fn(&mut
     app(ServerPlugin::over(network.server()).every(Simulation::TICK).config(config.clone()), setup)
 }
 
-/// Returns an app with a clock that advances by one tick in each frame.
+/// Returns an app whose clock advances by one tick in each frame.
 fn app(plugin: impl Plugin, setup: &dyn Fn(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins(plugin);

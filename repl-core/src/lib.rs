@@ -28,8 +28,8 @@
 //!
 //! # The three types to know
 //!
-//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. A layout can
-//!   be printed as a table, which people can review.
+//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. Its `Display`
+//!   output is a table that people can review.
 //! - A [`Class`] is an object type at run time. A class compares an object with its shadow (a copy of the
 //!   values of the last comparison), writes changes, and reads them into a replica.
 //! - [`Changelist`] lists the changed properties, with nested changes for arrays and collections. Changelists
@@ -76,7 +76,7 @@ pub use class::{ByLayout, Class, DecodeError, Shadow};
 pub use diff::compare::Scratch;
 pub use diff::refusal::Refusal;
 pub use ids::asset::AssetRef;
-pub use ids::base::{Base, Bases, ReceivedRendition};
+pub use ids::delta_base::{DeltaBase, DeltaBases, ReceivedRendition};
 pub use ids::epoch::Epoch;
 pub use ids::guid::Guid;
 pub use ids::handles::HandleSet;
@@ -142,8 +142,8 @@ pub mod __private {
     pub use crate::types::within::*;
     pub use crate::*;
 
-    /// Writes all replicated fields of an object in order. The derives use this function to implement
-    /// `NetSerialize`.
+    /// Writes all replicated fields of an object in the order of declaration. The derives use this function
+    /// to implement `NetSerialize`.
     ///
     /// # Errors
     /// Returns an error if a part of the object has no wire form.

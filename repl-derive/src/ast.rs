@@ -23,29 +23,26 @@ pub(crate) struct Container<'a> {
     pub(crate) body: Body<'a>,
 }
 
-/// The parts of the type.
 pub(crate) enum Body<'a> {
     Struct(Vec<Field<'a>>),
     Enum(Vec<Variant<'a>>),
     Union,
 }
 
-/// One variant of an enum.
 pub(crate) struct Variant<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: VariantAttrs,
     pub(crate) fields: Vec<Field<'a>>,
-    /// Whether the variant is marked `#[default]`.
     pub(crate) is_default: bool,
 }
 
-/// One field of a struct or of a variant.
 pub(crate) struct Field<'a> {
     /// The name or number by which code accesses the field.
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
     pub(crate) vis: &'a Visibility,
-    /// The documentation and the `deprecated` attribute of the field. The setters of the field get them, too.
+    /// The documentation and the `deprecated` attribute of the field. They are copied to the setters of the
+    /// field.
     pub(crate) docs: Vec<&'a Attribute>,
     pub(crate) attrs: FieldAttrs,
 }
@@ -82,7 +79,6 @@ impl<'a> Container<'a> {
         &self.input.generics
     }
 
-    /// Returns the type's name on the wire.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || self.ident().unraw().to_string())
     }
@@ -136,7 +132,6 @@ impl<'a> Container<'a> {
 }
 
 impl Variant<'_> {
-    /// Returns the variant's name on the wire.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || self.ident.unraw().to_string())
     }
@@ -209,7 +204,6 @@ pub(crate) fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStrea
     replaced
 }
 
-/// Returns whether `name` occurs anywhere in `tokens`.
 pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == *name,

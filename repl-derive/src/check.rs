@@ -1,8 +1,8 @@
 //! The rules for the input of the derives, each with its reason.
 //!
-//! *Invariant:* code can be generated without errors for an input that passes. Each mistake is reported at
-//! the smallest span, with what to write instead. The compiler and the traits of `repl-core` find the other
-//! mistakes, which are in types and constants.
+//! *Invariant:* code can be generated without errors for an input that breaks no rule. Each mistake is
+//! reported at the smallest span, with what to write instead. The compiler and the traits of `repl-core` find
+//! the other mistakes, which are in types and constants.
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, Ident, Path, PathArguments, Type};
 
 use crate::ast::{Body, Container, Field, Variant};
-use crate::attr::{Bounds, Number, QuantizeForm};
+use crate::attr::{Bounds, Number, OBJECT_ONLY_ATTRIBUTES, QuantizeForm};
 use crate::derive::Derive;
 use crate::error::Errors;
 
@@ -23,11 +23,6 @@ pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 /// How many bits a coordinate may take with `unit_vector`. It also repeats a constant of `repl-core`.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
-/// The attributes that only fields of objects may have.
-const OBJECT_ONLY: &[&str] =
-    &["condition", "starts_off", "notify", "notify_always", "push", "location", "delta"];
-
-/// Applies every rule.
 pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     kind(container, errors);
     packed(container, errors);
@@ -311,7 +306,7 @@ fn locations_are_compared(field: &Field<'_>, errors: &mut Errors) {
 /// whole. An item has no owner and no own position, and its fields have no dirty marks.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.names_and_spans() {
-        if !OBJECT_ONLY.contains(&name) {
+        if !OBJECT_ONLY_ATTRIBUTES.contains(&name) {
             continue;
         }
         let message = match container.derive {
@@ -460,7 +455,6 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Returns the form of the attribute `quantize(…)` of a field.
 fn quantize_form<'a>(field: &'a Field<'_>) -> Option<&'a QuantizeForm> {
     field.attrs.quantize.as_ref().map(|quantize| &quantize.value.form)
 }

@@ -2,7 +2,6 @@
 //!
 //! *Invariant:* each variant has the name that users write.
 
-/// Which macro is running.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Replicated,
@@ -14,7 +13,6 @@ pub(crate) enum Derive {
 }
 
 impl Derive {
-    /// Returns the name that users write.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Replicated => "Replicated",
@@ -24,7 +22,6 @@ impl Derive {
         }
     }
 
-    /// Returns the derive that has this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [Self::Replicated, Self::FastArrayItem, Self::NetSerialize]
             .into_iter()

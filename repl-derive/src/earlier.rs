@@ -64,7 +64,6 @@ fn search(derive: Derive, ident: &Ident, items: &[Item], found: &mut Vec<Derive>
     }
 }
 
-/// Returns the derives of this crate in an attribute `derive(…)`.
 fn derives_of(attribute: &Attribute) -> Vec<Derive> {
     if !attribute.path().is_ident("derive") {
         return Vec::new();

@@ -7,7 +7,6 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// The errors found so far.
 pub(crate) struct Errors(Option<syn::Error>);
 
 /// Runs `work`. Returns the result of `work` together with all errors that `work` added.
@@ -18,22 +17,18 @@ pub(crate) fn collect<T>(work: impl FnOnce(&mut Errors) -> T) -> (T, Option<syn:
 }
 
 impl Errors {
-    /// Returns whether no error was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Adds an error that spans `tokens`.
     pub(crate) fn over(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.add(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Adds an error at `span`.
     pub(crate) fn at(&mut self, span: Span, message: impl Display) {
         self.add(syn::Error::new(span, message));
     }
 
-    /// Adds an error.
     pub(crate) fn add(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),

@@ -9,16 +9,13 @@ use syn::{Attribute, Data, DeriveInput, Field, Index, LitStr, Meta, Path, Token,
 
 use crate::error::{Errors, collect};
 
-/// The arguments of `#[interpolate(…)]`.
 #[derive(Default)]
 struct Arguments {
-    /// The path of the library.
     krate: Option<Path>,
-    /// Whether the field is not interpolated, but changes in one step.
+    /// Whether the field is not interpolated: it changes in one step when the next value is reached.
     has_steps: bool,
 }
 
-/// The place of the attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Struct,

@@ -51,16 +51,17 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 /// struct has `#[replicated(callbacks)]`, implement `ItemCallbacks` for it. The attributes are listed at
 /// [`Replicated`](macro@Replicated).
 ///
-/// An item can also be a field of an object or of another item. As a field, the item is flattened like a
-/// struct that derives `Replicated`. One of the derives is enough, and two derives on one type are an error.
-/// For types that are spawned on their own, derive [`Replicated`](macro@Replicated) instead.
+/// An item can also be a field of an object or of another item. Then each of its fields becomes a separate
+/// property, as with a struct that derives `Replicated`. One of the derives is enough, and two derives on one
+/// type are an error. For types that are spawned on their own, derive [`Replicated`](macro@Replicated)
+/// instead.
 #[proc_macro_derive(FastArrayItem, attributes(replicated))]
 pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
     derived(Derive::FastArrayItem, input)
 }
 
 /// Makes a struct or an enum a value that is sent as a unit (always whole): every field without `skip` is
-/// sent, in order.
+/// sent, in the order of declaration.
 ///
 /// Implements `NetSerialize` and `Property`, so that the type can be a field. The type must implement
 /// `Clone`. The key of a `HashMap` must also implement `Eq` and `Hash`, and the key of a `BTreeMap` `Ord`.
@@ -77,7 +78,7 @@ pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
 /// Interpolates between two values of a struct, field by field.
 ///
 /// Implements `Interpolate`, so all fields must implement it, except fields with `#[interpolate(step)]`. Such
-/// a field keeps its value until the next value is reached. This derive does not accept enums, so implement
+/// a field has its old value until the next value is reached. This derive does not accept enums, so implement
 /// `Interpolate` by hand for them. Do the same for the type of a field that must not change in a straight
 /// line, such as an angle.
 #[proc_macro_derive(Interpolate, attributes(interpolate))]

@@ -357,7 +357,6 @@ snapshot_of_calls!(
     }
 );
 
-/// Returns an impl block with this number of calls.
 fn block_of(calls: usize) -> TokenStream {
     let names = (0..calls).map(|number| quote::format_ident!("call_{}", number));
     quote!(impl Player { #(#[rpc(server, unreliable)] fn #names();)* })

@@ -1,5 +1,5 @@
-//! How a shadow is updated from a live array: the shadow gets the same items, and reports which items were
-//! written to.
+//! How a shadow is updated from a live array: the shadow receives the same items, and reports which items
+//! were written to.
 //!
 //! A shadow is the server's copy of an array, with the values that the server compared last.
 //!
@@ -41,7 +41,7 @@ pub(crate) trait Following: Sized {
     /// Costs O(n).
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, Self::Item>);
 
-    /// Makes new items of this array get the ids that they would get in `live`.
+    /// From now on, new items of this array receive the same ids as new items of `live`.
     fn continue_as(&mut self, live: &Self);
 
     /// Adds and removes items, so that this shadow has the same items as the live array `live`. Reads only

@@ -24,7 +24,6 @@ pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize>
     start..end
 }
 
-/// Panics. The message says that there is no item at `index`.
 #[cold]
 #[track_caller]
 pub(crate) fn no_item(index: usize, len: usize) -> ! {

@@ -51,8 +51,8 @@
 //!
 //! - Every write to an item through the array is sent. Users need not mark the item themselves. Only the
 //!   methods with `unmarked` in their names do not mark it.
-//! - An item keeps its id wherever it moves, and no other item gets that id. A clone of an item is a new item
-//!   (S137).
+//! - An item keeps its id wherever it moves, and no other item receives that id. A clone of an item is a new
+//!   item (S137).
 //! - Clients remove exactly the items that the server removed (S172, S173).
 //! - Callbacks run for each item that is added to, changed in or removed from an array that itself remains,
 //!   and for no other item (S178, S179). [`ItemCallbacks`] lists the cases in which no callback runs.

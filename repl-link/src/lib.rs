@@ -11,8 +11,8 @@
 //!
 //! - A message in a reliable channel arrives once, or the session ends.
 //! - The memory that a peer can make this side use is limited by settings or a constant.
-//! - An address gets at most three times as many bytes as it has sent, until it has shown that it receives
-//!   packets.
+//! - Until a client has shown that it receives packets at its address, a server sends to this address at most
+//!   three times as many bytes as have arrived from it.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 

@@ -46,12 +46,12 @@ type ExtensionOf<P> = <<P as Payload>::Extension as Extension>::Content;
 pub struct Link<P: Payload> {
     /// Fills packets, and stores a record of their content until they are acknowledged.
     pub outbox: Outbox<P>,
-    /// The number of the first packet of the session. It is the same in both directions.
+    /// The number of the first packet of the session, which is the same in each direction.
     first: Sequence,
     /// The packets of the other side that have arrived. Used to detect repeated and late packets, and to ack
     /// packets.
     received: Received,
-    /// How well the other side answers.
+    /// How well the other side answers: round trips, timeouts and losses.
     pub health: LinkHealth,
     /// Parts of the bodies of packets that count as lost. Late acks may still show that they have arrived.
     late: LateLog<LateOf<P>, MAX_LATE>,
@@ -63,7 +63,6 @@ pub struct Link<P: Payload> {
     ack_pace: AckPace,
     /// The probes that test which packet sizes the path carries. `None` while no test is needed.
     probing: Option<Box<Probing>>,
-    /// The number of calls of [`tick`](Self::tick).
     ticks: u64,
 }
 
@@ -75,7 +74,7 @@ pub struct NewPacket<'b, P: Payload> {
     /// The data that the other side adds to its headers, if it has an extension.
     pub extension: Option<ExtensionOf<P>>,
     acks: AckRanges<'b>,
-    /// Whether the packet has a body or messages, so that the ack must be sent soon (R8).
+    /// Whether the packet has a body or messages. If so, its ack must be sent soon (R8).
     asks_for_ack: bool,
 }
 
@@ -124,8 +123,8 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Limits the packets that the other side may send in a second. After an outage of up to `timeout`,
-    /// delayed packets may arrive together without exceeding the limit.
+    /// Limits the packets that the other side may send in a second. After an outage of up to `timeout`, the
+    /// delayed packets of the outage may arrive together without exceeding the limit.
     pub fn limit_packets(&mut self, timeout: Duration) {
         self.packet_limit = Some(RateLimit::receiving(PACKETS_PER_SECOND, 0, timeout));
     }
@@ -138,9 +137,9 @@ impl<P: Payload> Link<P> {
         self.outbox.set_size(size);
     }
 
-    /// Sets the greatest size of the packets that this side sends, in bytes. The size is never more than both
-    /// sides receive. It is less than 508 only if one side receives less. The results of earlier probes are
-    /// forgotten. Costs O(messages) if packets become smaller.
+    /// Sets the greatest size of the packets that this side sends, in bytes. The size is never greater than
+    /// the largest packet that each of the two sides receives. It is less than 508 only if one side receives
+    /// less. The results of earlier probes are forgotten. Costs O(messages) if packets become smaller.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         let mut size = *self.outbox.size();
         size.want(bytes);
@@ -215,8 +214,8 @@ impl<P: Payload> Link<P> {
         bodies.collect()
     }
 
-    /// Loads into the processor cache what reading a packet with acks reads and writes. Does not follow
-    /// pointers to the heap.
+    /// Loads into the processor cache the memory that is read and written when a packet with acks is read.
+    /// Does not follow pointers to the heap.
     #[inline]
     pub fn preload_packet(&self) {
         preload(&self.first);
@@ -228,13 +227,15 @@ impl<P: Payload> Link<P> {
         self.outbox.preload_packet();
     }
 
-    /// Loads into the cache what [`begin_losses`](Self::begin_losses) reads if no packet is in flight.
+    /// Loads into the processor cache the memory that [`begin_losses`](Self::begin_losses) reads if no packet
+    /// is in flight.
     pub fn preload_losses(&self) {
         preload_all(&self.outbox.in_flight);
         preload_all(&self.health);
     }
 
-    /// Loads into the cache what a tick that sends packets reads. Does not follow pointers.
+    /// Loads into the processor cache the memory that a tick with packets to send reads. Does not follow
+    /// pointers.
     pub fn preload_pass(&self) {
         preload_all(&self.outbox);
         preload_all(&self.health);
@@ -298,7 +299,7 @@ impl<P: Payload> Link<P> {
 
     /// Records that a packet has arrived and was read to its end. From now on the packet is acked. Returns
     /// the acks that the packet contains. The caller processes them with [`next_acked`](Self::next_acked)
-    /// until this returns `None`.
+    /// until that method returns `None`.
     pub fn accept<'b>(&mut self, packet: NewPacket<'b, P>) -> Acks<'b, P> {
         self.received.insert(packet.header.sequence);
         self.outbox.losses.heard();
@@ -309,8 +310,8 @@ impl<P: Payload> Link<P> {
         Acks { ranges: packet.acks, range: None, late: Vec::new().into_iter(), newest: None }
     }
 
-    /// Processes acks up to the next ack that the user of the link must handle. Costs O(acks), and O(log
-    /// packets that count as lost) for each range of acks.
+    /// Processes acks up to the next ack that the user of the link must handle, and returns this ack. Costs
+    /// O(acks), and O(log packets that count as lost) for each range of acks.
     ///
     /// Acks of packets that count as lost still show what has arrived. They must have an effect: on a link
     /// with round trips longer than the loss timeout, every packet counts as lost before its ack arrives.
@@ -372,7 +373,7 @@ impl<P: Payload> Link<P> {
 
     /// Finds the packets that should have been acked by now. These are packets that are older than the
     /// timeout, and packets that were sent so long before an acked packet that reordering on the link cannot
-    /// explain the missing ack. The caller takes them with [`next_lost`](Self::next_lost), and then calls
+    /// explain the missing ack. The caller receives them from [`next_lost`](Self::next_lost), and then calls
     /// [`end_losses`](Self::end_losses). Returns `None` if there are no such packets and the link answers.
     #[must_use]
     pub fn begin_losses(&self, now: Duration) -> Option<Losses> {
@@ -394,8 +395,8 @@ impl<P: Payload> Link<P> {
     }
 
     /// Ends the handling of losses. If the link has not answered for a long time, returns a time: the caller
-    /// then sends all data again that was sent by this time, even before its timeout. This method does so for
-    /// messages.
+    /// then sends all data again that was sent by this time, even before its timeout. For messages, this
+    /// method itself does so.
     pub fn end_losses(&mut self, losses: Losses, now: Duration) -> Option<Duration> {
         self.outbox.in_flight.trim();
         self.health.timeouts = self.health.timeouts.saturating_add(u32::from(losses.has_timed_out));
@@ -433,8 +434,8 @@ impl<P: Payload> Link<P> {
         self.exchange.outgoing.send_bulk_share(&mut self.outbox, now);
     }
 
-    /// Sends bulk messages in the room that all other data of a tick has left. Nothing else may be sent in
-    /// the tick after this.
+    /// Sends bulk messages in the room that all other data of a tick does not use. After this call, nothing
+    /// else may be sent in the same tick.
     pub fn send_bulk_rest(&mut self, now: Duration) {
         self.exchange.outgoing.send_bulk_rest(&mut self.outbox, now);
     }
@@ -460,8 +461,8 @@ impl<P: Payload> Link<P> {
         self.ack_pace.is_waiting()
     }
 
-    /// Returns about how many bytes of memory the link takes, without packets and their records. The outbox
-    /// counts these. Costs O(channels).
+    /// Returns about how many bytes of memory the link occupies, without packets and their records. The
+    /// outbox counts packets and records. Costs O(channels).
     #[must_use]
     pub fn other_bytes(&self) -> usize {
         self.late.held_bytes() + self.exchange.held_bytes()

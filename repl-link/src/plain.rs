@@ -37,12 +37,12 @@ impl Objects for NoObjects {
 /// An event that a server reports to its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// The session has begun.
+    /// The session of this connection has begun.
     Connected(ConnectionId),
     /// A client has sent its login data. Call [`accept`](MessageServer::accept), or
     /// [disconnect](MessageServer::disconnect) the client.
     Login(ConnectionId, Vec<u8>),
-    /// The session has ended.
+    /// The session of this connection has ended, for this reason.
     Disconnected(ConnectionId, DisconnectReason),
     /// Packets to the client have at most this many bytes from now on, because the path drops larger packets,
     /// or carries larger packets again.
@@ -109,8 +109,9 @@ impl MessageServer {
     }
 
     /// Sets the greatest size of the packets to a client, in bytes, for example when the transport knows the
-    /// largest packet that its path carries. The size is never more than both sides receive. It is less than
-    /// 508 only if one side receives less. Does nothing if the connection does not exist.
+    /// largest packet that its path carries. The size is never greater than the largest packet that each of
+    /// the two sides receives. It is less than 508 only if one side receives less. Does nothing if the
+    /// connection does not exist.
     pub fn set_packet_bytes(&mut self, connection: ConnectionId, bytes: usize) {
         self.sessions.set_packet_bytes(connection, bytes);
     }
@@ -131,8 +132,8 @@ impl MessageServer {
         self.sessions.send(connection, message)
     }
 
-    /// Queues a message to each client. Returns the clients whose channels are full. These clients do not
-    /// receive the message.
+    /// Queues a message to each client. Returns the clients that do not receive the message, because too many
+    /// messages to them wait for acks.
     ///
     /// # Errors
     /// Returns an error if the message cannot be sent to anyone. Then the call has changed nothing.
@@ -320,7 +321,8 @@ impl MessageClient {
     }
 
     /// Sets the greatest size of the packets to the server, in bytes, in this session and in later ones. The
-    /// size is never more than both sides receive. It is less than 508 only if one side receives less.
+    /// size is never greater than the largest packet that each of the two sides receives. It is less than 508
+    /// only if one side receives less.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.session.set_packet_bytes(bytes);
     }

@@ -1,4 +1,4 @@
-//! Pools of buffers, which are reused. A pool keeps as many buffers as were needed recently.
+//! Pools of buffers, which are reused. A pool stores as many buffers as were needed recently.
 //!
 //! *Invariant:* a buffer that was not used for 512 ticks is freed, so a single burst does not cost memory
 //! forever.
@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// Every 256 ticks, which is about every four seconds at 60 Hz, spare buffers are freed if they were not
-/// needed since the last time. These 256 ticks are called a round.
+/// needed since the previous such time. These 256 ticks are called a round.
 pub const ROUND_TICKS: u64 = 256;
 
 /// A queue with this capacity or less is never shrunk.
@@ -28,10 +28,10 @@ impl Holds for Vec<u8> {
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
-    /// About how many bytes of memory the values in the pool take.
+    /// The approximate number of bytes of memory that the values in the pool occupy.
     held_bytes: usize,
-    /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). This
-    /// many values were not needed in this round.
+    /// The smallest number of values that the pool had at any time in this round (see [`ROUND_TICKS`]). So
+    /// this many values were not needed in this round.
     idle: usize,
     /// The greatest number of values that the pool had at any time in this round.
     most: usize,
@@ -58,12 +58,10 @@ impl<T: Default + Holds> Spare<T> {
         self.most = self.most.max(self.kept.len());
     }
 
-    /// Returns how many bytes the values in the pool take. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// Frees all values in the pool.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -73,7 +71,7 @@ impl<T: Default + Holds> Spare<T> {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
         self.idle = self.kept.len();
-        // Most values may be in use now, so the list keeps room for the greatest number of values in this
+        // Most values may be in use now, so the list reserves room for the greatest number of values in this
         // round.
         let most = std::mem::replace(&mut self.most, self.kept.len());
         if self.kept.capacity() > LEAST_CAPACITY.max(4 * most) {

@@ -12,7 +12,6 @@ use repl_sim::{Clock, LinkConditions, Loss, Network, PeerId, SeedReport, seeds};
 
 const SERVER: PeerId = PeerId(0);
 
-/// A server with an endpoint, its clients, and the network between them.
 struct Hall {
     server: MessageServer,
     endpoint: Endpoint<PeerId>,

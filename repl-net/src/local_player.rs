@@ -1,5 +1,5 @@
-//! The player of this process: a client, or the host of a server. A function that takes
-//! `&mut impl LocalPlayer` works for both.
+//! The player of this process: a client, or the host of a server (a player without packets). A function that
+//! accepts `&mut impl LocalPlayer` works for both.
 //!
 //! *Invariant:* each method does the same as the method of the same name of [`Client`] or [`HostHandle`].
 
@@ -66,7 +66,8 @@ pub trait LocalPlayer {
     #[track_caller]
     fn call<T: Rpcs>(&mut self, object: ObjectRef<T>) -> T::Caller<'_>;
 
-    /// Returns the next call of a class: [`Client::poll_call`], [`HostHandle::poll_call`].
+    /// Returns the next call of a class that has arrived for the player: [`Client::poll_call`],
+    /// [`HostHandle::poll_call`].
     #[track_caller]
     fn poll_call<T: Rpcs>(&mut self) -> Option<ReceivedCall<T, T::Call>>;
 
@@ -81,7 +82,8 @@ pub trait LocalPlayer {
     #[track_caller]
     fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError>;
 
-    /// Returns the next message of a type: [`Client::poll_message`], [`HostHandle::poll_message`].
+    /// Returns the next message of a type that has arrived for the player: [`Client::poll_message`],
+    /// [`HostHandle::poll_message`].
     #[track_caller]
     fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M>;
 

@@ -1,5 +1,5 @@
-//! What both sides register: classes, archetypes, messages, calls and inputs. A function that takes
-//! `&mut impl Register` registers the same on a server and on a client.
+//! The trait [`Register`], with the methods that register classes, archetypes, messages, calls and inputs. A
+//! function that accepts `&mut impl Register` registers the same on a server and on a client.
 //!
 //! *Invariant:* each method does the same as the method of the same name of [`Server`] or [`Client`].
 
@@ -36,7 +36,8 @@ use crate::session::archetype::ArchetypeId;
 /// ```
 ///
 /// Only a server knows which classes are [external](Server::register_external). Call `register_external` for
-/// these classes before this function. The function then leaves these classes as they are.
+/// these classes before you call a function with `&mut impl Register`. The function then does not change
+/// these classes.
 ///
 /// Each method panics like the method of this name of [`Server`] and [`Client`].
 pub trait Register {
@@ -44,8 +45,9 @@ pub trait Register {
     #[track_caller]
     fn register<T: Replicated>(&mut self) -> &mut Self;
 
-    /// Registers an archetype: [`Server::register_archetype`], [`Client::register_archetype`]. Both sides
-    /// return the same number, if they register the archetypes of a class in the same order.
+    /// Registers an archetype (a numbered set of initial values): [`Server::register_archetype`],
+    /// [`Client::register_archetype`]. Both sides return the same number if they register the archetypes of a
+    /// class in the same order.
     #[track_caller]
     fn register_archetype<T: Replicated>(
         &mut self,
@@ -81,7 +83,7 @@ pub trait Register {
     #[track_caller]
     fn register_inputs<T: NetSerialize + Clone + Send + Sync>(&mut self) -> &mut Self;
 
-    /// Registers a type of inputs. Only the fields that differ from the input before are sent:
+    /// Registers a type of inputs. Only the fields that differ from the previous tick's input are sent:
     /// [`Server::register_inputs_by_field`], [`Client::register_inputs_by_field`].
     #[track_caller]
     fn register_inputs_by_field<T: WithoutFastArrays + Clone>(&mut self) -> &mut Self;

@@ -1,13 +1,13 @@
 //! Logs and metrics, with the features `tracing` and `metrics`. Without these features, the macros and
 //! functions here do nothing.
 //!
-//! A tick of a server, the parts of the tick, and each packet that a client applies are spans of the level
-//! `DEBUG`. The beginnings and ends of sessions are events of the level `INFO`. Mistakes of the program or of
-//! a peer are events of the level `WARN`. The contents of packets are events of the level `TRACE`. The guide
-//! lists all spans and events.
+//! The following are spans of the level `DEBUG`: a tick of a server, the parts of the tick, and each packet
+//! that a client applies. The beginning and the end of a session are events of the level `INFO`. Mistakes of
+//! the program or of a peer are events of the level `WARN`. The contents of packets are events of the level
+//! `TRACE`. The guide lists all spans and events.
 //!
-//! *Invariant:* the number of spans and metrics does not depend on the number of objects or connections. A
-//! label is the name of a class, and never names an object or a connection.
+//! *Invariant:* the number of spans and metrics does not depend on the number of objects or connections. The
+//! label of a metric is the name of a class, and never names an object or a connection.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use std::time::Duration;
 use repl_link::ConnectionId;
 use repl_link::parts::Sequence;
 
-/// Begins a span, which lasts until the end of the block. Use this macro as a statement. Its arguments are
-/// the name of a level, a name and fields.
+/// Begins a span, which lasts until the end of the block. Use this macro as a statement. Its arguments are a
+/// level, a name and fields.
 macro_rules! span {
     ($level:ident, $name:literal $($field:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -24,7 +24,7 @@ macro_rules! span {
     };
 }
 
-/// Logs an event. The arguments are the name of a level, fields and a text.
+/// Logs an event. The arguments are a level, fields and a text.
 macro_rules! event {
     ($level:ident, $($field:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -34,7 +34,8 @@ macro_rules! event {
 
 pub(crate) use {event, span};
 
-/// Logs a warning if so much time has passed between two ticks that sessions end.
+/// Logs a warning if `jump` is a time. It is the time between two ticks if this time is greater than the
+/// timeout of sessions.
 pub(crate) fn note_jump(jump: Option<Duration>) {
     #[cfg(feature = "tracing")]
     if let Some(jump) = jump {
@@ -49,7 +50,7 @@ pub(crate) fn note_jump(jump: Option<Duration>) {
     let _ = jump;
 }
 
-/// Returns whether the program wants to log the contents of packets.
+/// Returns whether a subscriber wants the events with the contents of packets.
 pub(crate) fn wants_packets() -> bool {
     #[cfg(feature = "tracing")]
     return tracing::enabled!(target: "repl::packets", tracing::Level::TRACE);
@@ -57,7 +58,8 @@ pub(crate) fn wants_packets() -> bool {
     false
 }
 
-/// Logs the contents of a packet that a server has sent to a connection, or that a client has received.
+/// Logs the contents of a packet. `connection` is the receiver if a server has sent the packet, and `None` if
+/// a client has received it.
 pub(crate) fn packet(connection: Option<ConnectionId>, sequence: Sequence, content: &dyn fmt::Display) {
     #[cfg(feature = "tracing")]
     {
@@ -68,7 +70,7 @@ pub(crate) fn packet(connection: Option<ConnectionId>, sequence: Sequence, conte
     let _ = (connection, sequence, content);
 }
 
-/// Totals of everything that a server has sent to its current connections.
+/// Totals of all packets that a server has sent to its current connections.
 #[cfg(feature = "metrics")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
@@ -89,7 +91,7 @@ pub(crate) fn count_tick(connections: usize, before: Sent, after: Sent) {
     metrics::counter!("repl_server_packets_lost").increment(lost);
 }
 
-/// Counts the objects of a class, and how many of them changed in a tick.
+/// Records the number of objects of a class, and how many of them have changed in a tick.
 #[cfg(feature = "metrics")]
 pub(crate) fn count_class(class: &'static str, objects: usize, changed: u64) {
     metrics::gauge!("repl_server_objects", "class" => class).set(objects as f64);

@@ -15,11 +15,11 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
 
-/// The file of the certificate in a folder for development.
+/// The name of the certificate's file in a folder for development.
 const CERTIFICATE_FILE: &str = "certificate.pem";
 
-/// The SHA-256 hash of a certificate, by which a client can trust it. It is written as 64 hexadecimal digits,
-/// and colons between them are ignored when it is read.
+/// The SHA-256 hash of a certificate. A client can trust a server by this hash. As text, it is 64 hexadecimal
+/// digits; colons between them are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CertificateHash(pub [u8; 32]);
 
@@ -28,7 +28,7 @@ pub struct CertificateHash(pub [u8; 32]);
 #[error("the hash of a certificate has 64 hexadecimal digits: {0}")]
 pub struct HashError(String);
 
-/// Why an identity could not be loaded or made.
+/// The reason why an identity (a certificate with its key) could not be loaded or made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -40,7 +40,7 @@ pub enum IdentityError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The content of a file is not as expected.
+    /// The content of a file is not valid.
     #[error("{}: {why}", path.display())]
     Content {
         /// The file.
@@ -48,13 +48,13 @@ pub enum IdentityError {
         /// The reason.
         why: String,
     },
-    /// The key does not belong to the certificate, or is of a kind that TLS 1.3 does not know.
+    /// The key does not belong to the certificate, or TLS 1.3 does not support this kind of key.
     #[error("the key and the certificate do not go together: {0}")]
     Mismatch(String),
 }
 
 impl CertificateHash {
-    /// Returns the hash of a certificate in the form DER.
+    /// Returns the hash of a certificate in DER format.
     pub(crate) fn of(certificate: &[u8]) -> Self {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, certificate).as_ref());
@@ -93,12 +93,11 @@ impl FromStr for CertificateHash {
     }
 }
 
-/// Reads the certificates of a PEM file.
 pub(crate) fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
     chain_in(path, &read(path)?)
 }
 
-/// Returns the certificates in the content of a PEM file.
+/// Returns the certificates in the content of a PEM file. `path` is for the error.
 pub(crate) fn chain_in(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(bytes).collect();
     match chain {
@@ -108,7 +107,7 @@ pub(crate) fn chain_in(path: &Path, bytes: &[u8]) -> Result<Vec<CertificateDer<'
     }
 }
 
-/// Returns the file of the certificate in a folder of [`development`](crate::Identity::development).
+/// Returns the path of the certificate's file in a folder of [`development`](crate::Identity::development).
 pub(crate) fn certificate_of(folder: &Path) -> PathBuf {
     folder.join(CERTIFICATE_FILE)
 }
@@ -125,7 +124,6 @@ pub(crate) fn content(path: &Path, why: &str) -> IdentityError {
     IdentityError::Content { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// Checks that a certificate is valid at a time.
 pub(crate) fn check_time(own: &CertificateDer<'_>, time: UnixTime) -> Result<(), CertificateError> {
     let (_, parsed) = X509Certificate::from_der(own).map_err(|_| CertificateError::BadEncoding)?;
     let secs = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
@@ -139,7 +137,6 @@ pub(crate) fn check_time(own: &CertificateDer<'_>, time: UnixTime) -> Result<(),
     }
 }
 
-/// Returns whether a certificate is valid at a time.
 pub(crate) fn is_valid_at(own: &CertificateDer<'_>, time: SystemTime) -> bool {
     let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     check_time(own, UnixTime::since_unix_epoch(since_epoch)).is_ok()

@@ -1,7 +1,7 @@
-//! The client's side: connects to the server, carries the packets of each session over its own connection,
-//! and tells the client when a connection is lost.
+//! The client's side: connects to the server, sends the packets of each session over a QUIC connection of its
+//! own, and tells the client when a connection is lost.
 //!
-//! *Invariant:* at most one connection carries a session, and this is the present session.
+//! *Invariant:* at most one connection belongs to a session, and this is the current session.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, Endpoint, EndpointConfig, Event,
-};
+use quinn_proto::{ClientConfig, Connection, ConnectionError, ConnectionHandle, EndpointConfig, Event};
 use repl_link::parts::{Visit, from_sealed};
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
@@ -25,60 +23,58 @@ use crate::telemetry::event;
 use crate::trust::Trust;
 use crate::wire::{UdpWire, Wire};
 
-/// After this silence QUIC ends a connection, if the server has not set a shorter time. Normally the timeouts
-/// of the session are shorter, and end the session first.
+/// If nothing arrives for this time, QUIC ends a connection, unless the server has set a shorter time.
+/// Normally the timeouts of the session are shorter and end the session first.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The number of refusals in a row that are ignored, because anyone on the way could have forged them.
+/// The number of consecutive refusals that are ignored, because anyone on the path could have forged them.
 const MOST_DOUBTS: u8 = 2;
 
-/// How long a connection stays open after its session, so that the server can learn why the session has
+/// How long a connection remains open after its session, so that the server can learn why the session has
 /// ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// While a client connects, it begins a new connection after this time without a datagram from the server.
-/// QUIC doubles the time between its own attempts, so it would find a server late that starts in the
-/// meantime.
+/// While a client connects, it begins a new connection if nothing has arrived from the server for this time.
+/// QUIC doubles the time between its own attempts, so it would notice late that a server was started.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The connection of a client to a server over QUIC.
+/// The QUIC connection of a client to a server.
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the client, and then
-/// [`transmit`](Self::transmit). Continue for about a second after the client has left: otherwise the server
-/// notices this only after its timeout. A `QuicClient` connects when the client begins a session, and again
-/// for each further session. It tries again every three seconds while nothing arrives from the server. Errors
-/// end the session, and the client's events report them. If the client does not trust the server, the reason
-/// is [`DisconnectReason::Transport`], with a text that says what to do.
+/// [`transmit`](Self::transmit). Continue for about a second after the client has disconnected: otherwise the
+/// server notices the end only after its timeout. A `QuicClient` connects when the client begins a session,
+/// and again for each later session. While nothing arrives from the server, it tries again every three
+/// seconds. An error ends the session, and the client's events report it. If the client does not trust the
+/// server, the reason is [`DisconnectReason::Transport`], with a text that says what to do.
 pub struct QuicClient {
     port: Port,
     server: SocketAddr,
     name: String,
     config: ClientConfig,
-    /// The connection of the present session.
+    /// The connection of the current session.
     current: Option<Current>,
-    /// How many times in a row a connection was refused by a packet that anyone could have forged.
+    /// The number of consecutive connections that were refused by a packet that anyone could have forged.
     doubts: u8,
-    /// The packet that is received now.
+    /// A buffer for the packet that is being received.
     opened: Vec<u8>,
 }
 
-/// The connection of a session.
+/// The connection of the current session.
 struct Current {
     handle: ConnectionHandle,
     session: u64,
     begun_at: Duration,
     is_established: bool,
     packet_bytes: usize,
-    /// The newest packet that waits until the connection is established.
+    /// The newest packet of the session. It waits until the connection is established.
     first: Option<Bytes>,
-    /// The time at which the connection is closed, because the session is over.
+    /// The time at which the connection is closed, if its session has ended.
     closes_at: Option<Duration>,
 }
 
 impl QuicClient {
-    /// Returns the connection to the server at this address. It begins to connect after the first tick of a
-    /// client. To look up the address of a name, use for example
-    /// [`ToSocketAddrs`](std::net::ToSocketAddrs).
+    /// Returns a connection to the server at this address. It begins to connect after the first tick of a
+    /// client. To resolve the address of a name, use for example [`ToSocketAddrs`](std::net::ToSocketAddrs).
     ///
     /// # Errors
     /// Returns an error if no UDP port can be opened.
@@ -88,16 +84,15 @@ impl QuicClient {
         Self::over(Box::new(UdpWire::bind(SocketAddr::new(any, 0), false)?), server, trust)
     }
 
-    /// Returns the connection over a wire.
+    /// Does the same as [`new`](Self::new), with a given wire instead of a UDP port.
     pub(crate) fn over(wire: Box<dyn Wire>, server: SocketAddr, trust: &Trust) -> io::Result<Self> {
         let tls =
             QuicClientConfig::try_from(trust.tls().map_err(io::Error::other)?).map_err(io::Error::other)?;
         let config = ClientConfig::new(Arc::new(tls));
         let reset_key = ring::hmac::Key::generate(ring::hmac::HMAC_SHA256, &SystemRandom::new());
         let reset_key = reset_key.map_err(|_| io::Error::other("the system has no random numbers"))?;
-        let endpoint = Arc::new(EndpointConfig::new(Arc::new(reset_key)));
         Ok(Self {
-            port: Port::new(wire, SILENCE, |keeps_whole| Endpoint::new(endpoint, None, keeps_whole, None)),
+            port: Port::new(wire, EndpointConfig::new(Arc::new(reset_key))),
             server,
             name: trust
                 .name
@@ -110,17 +105,17 @@ impl QuicClient {
         })
     }
 
-    /// Returns the local address. The server may see another address, also a new one during a session, for
-    /// example if the client changes its network. The session continues then.
+    /// Returns the local address. The server may see another address. This address may even change during a
+    /// session, for example if the client changes its network; the session then continues.
     ///
     /// # Errors
-    /// Returns an error if the system does not know it.
+    /// Returns an error if the system does not know the address.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.port.local_address()
     }
 
     /// Receives the datagrams that have arrived, and passes their packets to the client. `now` is the time
-    /// since a fixed start, as for the client.
+    /// since a fixed start, the same as for the client's tick.
     ///
     /// # Errors
     /// Returns an error if the socket does not work any more.
@@ -136,7 +131,7 @@ impl QuicClient {
         Ok(())
     }
 
-    /// Sends the packets of the client's tick. If the system does not take a packet at once, the next call
+    /// Sends the packets of the client's tick. If the system does not accept a packet now, the next call
     /// sends it.
     ///
     /// # Errors
@@ -166,7 +161,7 @@ impl QuicClient {
         connection.is_some_and(|connection| connection.stats().udp_rx.datagrams == 0)
     }
 
-    /// Begins a connection for a session, unless the client has ended it.
+    /// Begins a connection for a session, unless the client has already ended the session.
     fn connect(&mut self, client: &mut impl Guest, now: Duration, session: u64) {
         let last = self.current.take();
         if let Some(last) = &last {
@@ -176,7 +171,7 @@ impl QuicClient {
             return;
         }
         client.visit_mut().seal();
-        match self.port.engine.connect(now, self.config.clone(), self.server, &self.name) {
+        match self.port.engine.connect(now, self.config.clone(), SILENCE, self.server, &self.name) {
             Ok(handle) => {
                 self.current = Some(Current {
                     handle,
@@ -192,7 +187,7 @@ impl QuicClient {
         }
     }
 
-    /// Handles what has happened to a connection.
+    /// Handles the events of a connection.
     fn look_at(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
         let mut end = None;
         while let Some(event) = self.port.engine.get_mut(handle).and_then(Connection::poll) {
@@ -222,13 +217,13 @@ impl QuicClient {
         }
     }
 
-    /// Returns the reason with which the session ends, because its connection was lost.
+    /// Returns the reason why the session ends, after its connection was lost.
     fn meaning(&mut self, error: &ConnectionError) -> DisconnectReason {
         let is_established = self.current.as_ref().is_some_and(|current| current.is_established);
         match losses::reason_of(error) {
-            // The server has ended the session and sent the reason, but the packet with the reason was lost.
+            // The server has ended the session, but the packet with the reason was lost.
             DisconnectReason::Closed => DisconnectReason::Timeout,
-            // Before the connection is established, anyone on the way can forge a refusal.
+            // Before the connection is established, anyone on the path can forge a refusal.
             DisconnectReason::Transport(_)
                 if !is_established
                     && self.doubts < MOST_DOUBTS
@@ -241,7 +236,7 @@ impl QuicClient {
         }
     }
 
-    /// Passes the packets of the connection to the client.
+    /// Passes the packets that a connection has received to the client.
     fn pass_on(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
         let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else { return };
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
@@ -256,7 +251,7 @@ impl QuicClient {
         }
     }
 
-    /// Gives a packet to the connection.
+    /// Sends a packet over the current connection.
     fn send(&mut self, now: Duration, packet: Bytes) -> io::Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let handle = current.handle;
@@ -267,7 +262,7 @@ impl QuicClient {
         self.port.send(now, handle, packet).map(drop)
     }
 
-    /// Closes the connection of a session that is over, after the server has had the time to learn the
+    /// Closes the connection of a session that has ended, after a time in which the server can learn the
     /// reason.
     fn close_if_over(&mut self, client: &impl Guest, now: Duration) {
         let Some(current) = self.current.as_mut().filter(|_| client.visit().is_over()) else { return };

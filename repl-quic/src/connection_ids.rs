@@ -1,22 +1,23 @@
-//! The ids of a server's connections.
+//! The QUIC connection ids that a server issues.
 //!
-//! *Invariant:* a restarted process recognises the ids that the earlier process has issued, and hardly ever
-//! issues one of them again. (Each id has a reset token that ends its connection. The earlier user of the id
-//! knows this token.)
+//! *Invariant:* a restarted process recognises the ids that the earlier process has issued. It almost never
+//! issues one of them again. (Each id has a reset token, with which anyone who knows it can end the
+//! connection. The earlier user of the id knows this token.)
 
 use std::time::Duration;
 
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, InvalidCid, RandomConnectionIdGenerator};
 use ring::hmac::{HMAC_SHA256, Key, sign};
 
-/// The number of random bytes at the beginning of an id: enough for more connections than a server ever has.
+/// The number of random bytes at the beginning of an id. They distinguish more connections than a server ever
+/// has.
 const RANDOM_BYTES: usize = 5;
 
-/// The number of bytes of the mark that follows. The mark shows that this server has issued the id, so that
-/// the server answers hardly any foreign packets.
+/// The number of bytes of the mark that follows. The mark shows that this server has issued the id. Because
+/// of the mark, the server ignores almost all packets that are for other servers.
 const MARK_BYTES: usize = 3;
 
-/// Makes ids, and recognises ids that were made with the same key.
+/// Makes connection ids, and recognises ids that were made with the same key.
 pub(crate) struct MarkedIds(Key);
 
 impl MarkedIds {
@@ -24,7 +25,7 @@ impl MarkedIds {
         Self(Key::new(HMAC_SHA256, key))
     }
 
-    /// Returns the id that begins with these bytes.
+    /// Returns the id that begins with the bytes `random`.
     fn marked(&self, random: &[u8]) -> ConnectionId {
         let mark = sign(&self.0, random);
         let mark = mark.as_ref().iter().take(MARK_BYTES);

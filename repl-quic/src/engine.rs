@@ -1,7 +1,7 @@
-//! The QUIC connections of one socket: passes received datagrams to them, wakes them at their timeouts, and
-//! takes the datagrams that they send.
+//! The QUIC connections of one socket. The engine passes received datagrams to them, handles their timeouts,
+//! and returns the datagrams that they send.
 //!
-//! *Invariant:* only connections with something to do are visited.
+//! *Invariant:* the engine visits only connections that have work to do.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::replace;
@@ -12,65 +12,75 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
-    ClientConfig, ConnectError, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointEvent,
-    Incoming, ServerConfig, Transmit,
+    ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint,
+    EndpointEvent, Incoming, ServerConfig, Transmit,
 };
 
 use crate::flight::Flight;
 use crate::settings::{self, LATE};
 use crate::wire::Received;
 
-/// So many packets may be unacknowledged. A side that answers and yet acknowledges nothing would fill the
-/// memory. The rate control of `repl` has a few hundred in flight at most.
+/// The greatest number of packets of a connection that may be unacknowledged. Without a limit, a peer that
+/// sends data but no acks could fill the memory. The rate control of `repl` has at most a few hundred packets
+/// in flight.
 const MOST_UNACKNOWLEDGED: u64 = 4_096;
 
-/// The greatest number of stored connections that are closed and wait for late packets. The number is
-/// limited, because the other side can make a connection wait for a long time.
+/// The greatest number of connections that are stored after they were closed, to answer late packets. There
+/// is a limit, because a peer can make a connection wait for a long time.
 const MOST_CLOSED: usize = 1_024;
 
-/// A datagram of so many bytes pays for what is sent at once to a new address: at most 1,200 bytes, and a
-/// datagram that finds out how large they may be.
+/// The least size in bytes of a datagram after which a connection may move to a new address without further
+/// limits. The connection then sends at most 1,200 bytes to this address, plus a datagram that tests the
+/// greatest size. With this least size, these are not more than three times the received bytes.
 const PAYS_FOR_A_MOVE: usize = 900;
 
-/// After so long a connection may move again, whatever the size of its datagram.
+/// After this time a connection may move again, even if its datagram is smaller.
 const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);
 
-/// So many connections may move in a second with smaller datagrams. Anyone can forge that his own has moved.
+/// The greatest number of connections that may move in a second after smaller datagrams. Anyone can forge a
+/// datagram that lets a connection move.
 const MOST_SMALL_MOVES: u32 = 100;
 
-/// A connection.
+/// A connection, with what the engine knows about it.
 struct Driven {
     connection: Connection,
     flight: Arc<Flight>,
-    /// The time of its next timeout.
+    /// The time of the connection's next timeout, if there is one.
     wakes_at: Option<Instant>,
-    /// When it has moved last with a small datagram.
+    /// The time when the connection moved last after a small datagram.
     moved_at: Option<Instant>,
-    /// Whether it is closed, and among those that wait for late packets.
+    /// Whether the connection is closed, and only waits for late packets.
     is_closed: bool,
 }
 
 impl Driven {
-    /// Wakes the connection, whose time has come.
+    /// Handles the timeout of the connection.
     fn wake(&mut self, now: Instant) {
         self.wakes_at = None;
         let before = self.connection.remote_address();
         self.connection.handle_timeout(now);
         if self.connection.remote_address() != before {
-            // It is back at its earlier address. `quinn-proto` may not be woken again before it has sent
-            // something there. It counts as lost, like all that was sent to the new address.
+            // The timeout has moved the connection back to its earlier address. `quinn-proto` does not allow
+            // another timeout before the connection has sent something there, so make it send a datagram. The
+            // datagram counts as lost, like all datagrams to the new address.
             self.connection.ping();
             self.poll_transmit(now, 1, &mut Vec::new());
         }
     }
 
-    /// Writes the next datagrams to `buffer`, and returns what they are.
+    /// Returns whether the connection has moved after a small datagram so recently that it may not move again
+    /// after another one.
+    fn has_just_moved(&self, now: Instant) -> bool {
+        self.moved_at.is_some_and(|at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES)
+    }
+
+    /// Writes the next datagrams to `buffer`, and returns their address and sizes.
     fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
         loop {
             buffer.clear();
             let transmit = self.connection.poll_transmit(now, most, buffer)?;
-            // Drop datagrams to other addresses. They answer a probe that may be forged, or probe whether the
-            // client has moved.
+            // Drop datagrams to other addresses. They answer a path probe that may be forged, or they test
+            // whether the client has moved.
             if transmit.destination == self.connection.remote_address() {
                 return Some(transmit);
             }
@@ -82,40 +92,38 @@ impl Driven {
 pub(crate) struct Engine {
     endpoint: Endpoint,
     connections: BTreeMap<ConnectionHandle, Driven>,
-    /// The connections with events that the user of the engine has not handled yet.
+    /// The connections with events that the engine's user has not handled yet.
     stirred: BTreeSet<ConnectionHandle>,
     /// The connections that may have something to send.
     sending: BTreeSet<ConnectionHandle>,
-    /// The connection that has sent last. The connection after it sends next, so that none waits for ever.
+    /// The connection that has sent last. The next connection after it sends next, so that none waits for
+    /// ever.
     last: ConnectionHandle,
-    /// The connection that began the last round.
+    /// The connection that was the first to send in the last round.
     first: ConnectionHandle,
     timers: BTreeSet<(Instant, ConnectionHandle)>,
-    /// The connections that are closed and wait for late packets, in the order in which they were closed.
+    /// The closed connections that wait for late packets, in the order in which they were closed.
     closed: VecDeque<ConnectionHandle>,
-    /// How many connections have moved with small datagrams since this moment.
+    /// A time, and the number of connections that have moved after small datagrams since then.
     small_moves: (Instant, u32),
-    /// How newcomers are accepted.
+    /// The settings with which new connections are accepted. `None` on a client.
     accepts: Option<ServerConfig>,
-    /// The silence after which a new connection ends.
-    silence: Duration,
-    /// The instant of the time zero.
+    /// The system time that corresponds to the time zero of the game's clock.
     start: Instant,
 }
 
-/// The result of taking a datagram.
+/// What [`Engine::take`] has done with a datagram.
 pub(crate) enum Arrival {
     /// The datagram was for a connection, or was ignored.
     Taken,
     /// The first datagram of a connection that is not accepted yet.
     Newcomer(Box<Incoming>),
-    /// An answer that belongs to no connection must be sent.
+    /// The datagram belongs to no connection, and this answer must be sent.
     Answer(Transmit),
 }
 
 impl Engine {
-    /// Returns an engine for an endpoint, with connections that end after this silence.
-    pub(crate) fn new(endpoint: Endpoint, silence: Duration) -> Self {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
         let start = Instant::now();
         Self {
             endpoint,
@@ -128,27 +136,27 @@ impl Engine {
             closed: VecDeque::new(),
             small_moves: (start, 0),
             accepts: None,
-            silence,
             start,
         }
     }
 
-    /// Returns the endpoint, to decide about newcomers.
+    /// Returns the endpoint, with which the caller accepts or refuses newcomers.
     pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
         &mut self.endpoint
     }
 
-    /// Sets how newcomers are accepted from now on, and the silence after which their connections end.
-    pub(crate) fn set_accepts(&mut self, config: ServerConfig, silence: Duration) {
+    /// Sets how connections are accepted from now on.
+    pub(crate) fn set_accepts(&mut self, config: ServerConfig) {
         self.endpoint.set_server_config(Some(Arc::new(config.clone())));
-        (self.accepts, self.silence) = (Some(config), silence);
+        self.accepts = Some(config);
     }
 
     fn instant(&self, now: Duration) -> Instant {
         self.start.checked_add(now).unwrap_or(self.start)
     }
 
-    /// Takes a datagram. An answer is written to `answer`.
+    /// Passes a received datagram to its connection. If it must be answered directly, writes the answer to
+    /// `answer`.
     pub(crate) fn take(&mut self, now: Duration, datagram: &Received<'_>, answer: &mut Vec<u8>) -> Arrival {
         let now = self.instant(now);
         let Received { from, to, ecn, bytes } = *datagram;
@@ -157,59 +165,63 @@ impl Engine {
             Some(DatagramEvent::Response(transmit)) => Arrival::Answer(transmit),
             Some(DatagramEvent::NewConnection(incoming)) => Arrival::Newcomer(Box::new(incoming)),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                if !self.may_come_from(now, handle, from, bytes.len()) {
-                    return Arrival::Taken;
-                }
-                let Some(driven) = self.connections.get_mut(&handle) else { return Arrival::Taken };
-                let before = driven.connection.remote_address();
-                driven.connection.handle_event(event);
-                // A connection that has moved probes its new address at once, because `quinn-proto` may not
-                // wake a connection that has not probed yet.
-                let has_moved = driven.connection.remote_address() != before;
-                let asks = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
-                self.stir(handle);
-                asks.map_or(Arrival::Taken, Arrival::Answer)
+                let probe = self.deliver(now, datagram, handle, event, answer);
+                probe.map_or(Arrival::Taken, Arrival::Answer)
             }
         }
     }
 
-    /// Returns whether a datagram of a connection may come from this address: from the present one, or from
-    /// another one to which the connection may move. What is sent at once to a new address is larger than a
-    /// small datagram, so small ones are limited.
-    fn may_come_from(
+    /// Passes a datagram to its connection. If this moves the connection to a new address, returns the probe
+    /// of this address, and writes its bytes to `answer`.
+    fn deliver(
         &mut self,
         now: Instant,
+        datagram: &Received<'_>,
         handle: ConnectionHandle,
-        from: SocketAddr,
-        bytes: usize,
-    ) -> bool {
-        let Some(driven) = self.connections.get_mut(&handle) else { return false };
-        if driven.connection.remote_address() == from || bytes >= PAYS_FOR_A_MOVE {
-            return true;
+        event: ConnectionEvent,
+        answer: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let is_small = datagram.bytes.len() < PAYS_FOR_A_MOVE;
+        let rests = is_small && self.small_moves(now) >= MOST_SMALL_MOVES;
+        let driven = self.connections.get_mut(&handle)?;
+        let before = driven.connection.remote_address();
+        if datagram.from != before && is_small && (rests || driven.has_just_moved(now)) {
+            return None;
         }
+        driven.connection.handle_event(event);
+        let has_moved = driven.connection.remote_address() != before;
+        if has_moved && is_small {
+            driven.moved_at = Some(now);
+            self.small_moves.1 = self.small_moves.1.saturating_add(1);
+        }
+        // The connection must probe its new address at once: `quinn-proto` does not allow a timeout of a
+        // connection that has not sent this probe.
+        let probe = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
+        self.stir(handle);
+        probe
+    }
+
+    /// Returns how many connections have moved after small datagrams in the current second.
+    fn small_moves(&mut self, now: Instant) -> u32 {
         let (since, moves) = &mut self.small_moves;
         if now.saturating_duration_since(*since) >= Duration::from_secs(1) {
             (*since, *moves) = (now, 0);
         }
-        let rests = |at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES;
-        if *moves >= MOST_SMALL_MOVES || driven.moved_at.is_some_and(rests) {
-            return false;
-        }
-        *moves = moves.saturating_add(1);
-        driven.moved_at = Some(now);
-        true
+        *moves
     }
 
-    /// Accepts a newcomer. An answer that belongs to no connection is written to `answer`.
+    /// Accepts a newcomer. If nothing arrives for the time `silence`, its connection ends. If the newcomer
+    /// must be answered directly, writes the answer to `answer`.
     pub(crate) fn accept(
         &mut self,
         now: Duration,
         incoming: Incoming,
+        silence: Duration,
         answer: &mut Vec<u8>,
     ) -> Result<ConnectionHandle, Option<Transmit>> {
         let flight = Arc::default();
         let config = self.accepts.clone().map(|mut config| {
-            config.transport_config(Arc::new(settings::transport(self.silence, &flight)));
+            config.transport_config(Arc::new(settings::transport(silence, &flight)));
             Arc::new(config)
         });
         let accepted = self.endpoint.accept(incoming, self.instant(now), answer, config);
@@ -218,16 +230,17 @@ impl Engine {
         Ok(handle)
     }
 
-    /// Begins a connection to a server.
+    /// Begins a connection to a server. If nothing arrives for the time `silence`, the connection ends.
     pub(crate) fn connect(
         &mut self,
         now: Duration,
         mut config: ClientConfig,
+        silence: Duration,
         to: SocketAddr,
         name: &str,
     ) -> Result<ConnectionHandle, ConnectError> {
         let flight = Arc::default();
-        config.transport_config(Arc::new(settings::transport(self.silence, &flight)));
+        config.transport_config(Arc::new(settings::transport(silence, &flight)));
         let (handle, connection) = self.endpoint.connect(self.instant(now), config, to, name)?;
         self.add(handle, connection, flight);
         Ok(handle)
@@ -244,19 +257,21 @@ impl Engine {
         self.sending.insert(handle);
     }
 
-    /// Returns the number of stored connections, including closed ones that are not drained yet.
+    /// Returns the number of stored connections, including closed connections that still wait for late
+    /// packets.
     pub(crate) fn len(&self) -> usize {
         self.connections.len()
     }
 
-    /// Returns a connection that is not drained, to change it or to send with it.
+    /// Returns a connection, to change it or to send with it. `None` if the connection has already ended
+    /// completely.
     pub(crate) fn get_mut(&mut self, handle: ConnectionHandle) -> Option<&mut Connection> {
         let driven = self.connections.get_mut(&handle)?;
         self.sending.insert(handle);
         Some(&mut driven.connection)
     }
 
-    /// Closes a connection. The next [`poll_transmit`](Self::poll_transmit) sends the close.
+    /// Closes a connection. The next call of [`poll_transmit`](Self::poll_transmit) sends the close.
     pub(crate) fn close(&mut self, now: Duration, handle: ConnectionHandle, code: u32, why: &'static str) {
         let now = self.instant(now);
         if let Some(connection) = self.get_mut(handle) {
@@ -264,7 +279,7 @@ impl Engine {
         }
     }
 
-    /// Handles the timeouts of connections that are due.
+    /// Handles all timeouts up to the time `now`.
     pub(crate) fn wake(&mut self, now: Duration) {
         let now = self.instant(now);
         while let Some(&(at, handle)) = self.timers.first().filter(|(at, _)| *at <= now) {
@@ -282,14 +297,15 @@ impl Engine {
     }
 
     /// Begins a round in which all connections send. Each round begins with another connection, because the
-    /// first datagrams of a round are the least likely to find a full queue on the way.
+    /// first datagrams of a round find a full queue on the path least often.
     pub(crate) fn begin_round(&mut self) {
         self.last = self.first;
         self.first = self.next_sending().unwrap_or(self.first);
     }
 
-    /// Writes the next datagrams of a connection, or of any connection, to `buffer`: at most `most` datagrams
-    /// of equal length. Returns their address and sizes. `None` if nothing more is to be sent now.
+    /// Writes the next datagrams of one connection (or of any connection, if none is given) to `buffer`: at
+    /// most `most` datagrams of equal length. Returns their address and sizes. Returns `None` if there is
+    /// nothing more to send now.
     pub(crate) fn poll_transmit(
         &mut self,
         now: Duration,
@@ -319,14 +335,14 @@ impl Engine {
         }
     }
 
-    /// Returns the connection that sends next: the one after the connection that has sent last.
+    /// Returns the next connection that may send, after the one that has sent last.
     fn next_sending(&self) -> Option<ConnectionHandle> {
         let after = (Bound::Excluded(self.last), Bound::Unbounded);
         self.sending.range(after).next().or(self.sending.first()).copied()
     }
 
-    /// Passes the events of a connection to the endpoint, and records its next timeout. Ends the connection
-    /// if too many packets are not acknowledged.
+    /// Passes events of a connection to the endpoint, and updates the time of its next timeout. Ends the
+    /// connection if too many of its packets are unacknowledged.
     fn settle(&mut self, now: Instant, handle: ConnectionHandle) {
         let Some(driven) = self.connections.get_mut(&handle) else { return };
         while let Some(event) = driven.connection.poll_endpoint_events() {
@@ -355,7 +371,7 @@ impl Engine {
         }
     }
 
-    /// Removes the connection that was closed first, if too many closed connections are stored.
+    /// If too many closed connections are stored, removes the one that was closed first.
     fn bound_closed(&mut self) {
         if self.closed.len() > MOST_CLOSED
             && let Some(oldest) = self.closed.pop_front()
@@ -365,7 +381,7 @@ impl Engine {
         }
     }
 
-    /// Removes a connection that the endpoint has forgotten.
+    /// Removes a connection that has ended completely.
     fn remove(&mut self, handle: ConnectionHandle) {
         let Some(driven) = self.connections.remove(&handle) else { return };
         if let Some(at) = driven.wakes_at {

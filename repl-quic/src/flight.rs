@@ -1,8 +1,8 @@
-//! Counts the unacknowledged packets of a connection, because each takes memory. The count does not limit the
-//! send rate: only the rate control of `repl` does this.
+//! Counts the unacknowledged packets of a connection, because each of them takes memory. The count does not
+//! limit the send rate, because only the rate control of `repl` may do this.
 //!
-//! *Invariant:* all paths of a connection share one count, so a client that moves to another address keeps
-//! it.
+//! *Invariant:* all paths of a connection share one count, so the count continues when a client moves to
+//! another address.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
-/// The numbers of the newest packets that were sent and that were acknowledged.
+/// The number of the newest packet that was sent, and the number of the newest packet that was acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     sent: AtomicU64,
@@ -19,17 +19,17 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// Returns how many packets were sent after the newest acknowledged packet. Older packets count as lost.
+    /// Returns the number of packets after the newest acknowledged packet. Older packets count as lost.
     pub(crate) fn packets(&self) -> u64 {
         self.sent.load(Ordering::Relaxed).saturating_sub(self.acknowledged.load(Ordering::Relaxed))
     }
 }
 
-/// Counts the packets of a connection, and lets them all through.
+/// A congestion controller that counts the packets of a connection and never limits them.
 #[derive(Clone, Debug)]
 pub(crate) struct Unlimited(pub(crate) Arc<Flight>);
 
-/// The congestion window in bytes: more than are ever in flight.
+/// The congestion window in bytes. A connection never has so many bytes in flight.
 const WINDOW: u64 = 1 << 30;
 
 impl ControllerFactory for Unlimited {

@@ -1,6 +1,6 @@
-//! The certificate of a server, with its key.
+//! The identity of a server: its certificate and its private key.
 //!
-//! *Invariant:* a key is never printed, and never written where others can read it.
+//! *Invariant:* the key is never printed, and never written to a file that other users can read.
 
 use std::fmt;
 use std::fs;
@@ -20,16 +20,18 @@ use crate::certificate::{
     CertificateHash, IdentityError, certificate_of, chain_in, content, file, is_valid_at, read, read_chain,
 };
 
-/// How long a development certificate lives: browsers accept a certificate by its hash for at most 14 days.
+/// How long a development certificate is valid. Browsers trust a certificate by its hash only if it is valid
+/// for at most 14 days.
 const DEVELOPMENT_LIFE: Duration = Duration::from_secs(13 * 24 * 3_600);
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// How long before its end a development certificate is replaced.
+/// A development certificate is replaced this time before it expires.
 const REPLACED_BEFORE_END: Duration = Duration::from_secs(2 * 24 * 3_600);
 
-/// The file of the key and of its certificate in a folder for development. They are one file, so that servers
-/// that are started at the same time cannot mix theirs.
+/// The name of the file, in a folder for development, with the key and its certificate. Both are in one file:
+/// if several servers are started at the same time, a key of one and a certificate of another cannot be
+/// mixed.
 const IDENTITY_FILE: &str = "identity.pem";
 
 /// The first and the last line of a certificate in the file.
@@ -45,12 +47,12 @@ pub struct Identity {
 
 impl Identity {
     /// Loads a certificate and its key from PEM files, as certificate authorities issue them. The file of the
-    /// certificate begins with the server's certificate, followed by the chain to the authority. Clients
-    /// trust it by [`Trust::platform`](crate::Trust::platform), if the certificate contains the name to which
+    /// certificate begins with the server's certificate. The chain to the authority follows. Clients can
+    /// trust the certificate by [`Trust::platform`](crate::Trust::platform), if it contains the name to which
     /// they connect.
     ///
-    /// After a renewal, load the files again and call
-    /// [`QuicServer::set_identity`](crate::QuicServer::set_identity). Connected clients stay connected.
+    /// After a renewal of the certificate, load the files again and call
+    /// [`QuicServer::set_identity`](crate::QuicServer::set_identity). Connected clients remain connected.
     ///
     /// # Errors
     /// Returns an error if the key does not belong to the certificate. Returns an error with the path of the
@@ -67,15 +69,16 @@ impl Identity {
 
     /// Loads a certificate for development from a folder, or makes one if the folder has none. The
     /// certificate has the names `localhost`, `127.0.0.1` and `::1`, is self-signed, and is valid for 13
-    /// days. It is used until two days before its end, so that a restarted server has the same
+    /// days. It is replaced two days before it expires. Until then, a restarted server has the same
     /// [hash](Self::hash).
     ///
-    /// Clients that can read the folder trust it by [`Trust::development`](crate::Trust::development). Other
-    /// clients trust it by [`Trust::pinned`](crate::Trust::pinned) with its hash. Do not ship a program that
-    /// pins this hash: after at most 13 days the server has another certificate.
+    /// Clients that can read the folder can trust the certificate by
+    /// [`Trust::development`](crate::Trust::development). Other clients can trust it by
+    /// [`Trust::pinned`](crate::Trust::pinned) with its hash. Do not release a program that pins this hash:
+    /// after at most 13 days the server has another certificate.
     ///
     /// # Errors
-    /// Returns an error that names the file if the folder cannot be read or written.
+    /// Returns an error that contains the file's path if the folder cannot be read or written.
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let folder = folder.as_ref();
         let both = folder.join(IDENTITY_FILE);
@@ -85,46 +88,44 @@ impl Identity {
             let (made, key) = make(SystemTime::now())?;
             write_secret(&both, (key.serialize_pem() + &made.pem()).as_bytes(), kept.is_some())?;
         }
-        // Another process may have written the file first. Then this reads the identity of that process.
+        // Another process may have written the file first. In this case, its identity is read here.
         let bytes = read(&both)?;
         let identity = Self::both(&both, &bytes)?;
         publish(&certificate_of(folder), &bytes)?;
         Ok(identity)
     }
 
-    /// Returns the identity from the content of a file that has both the certificate and the key.
     fn both(path: &Path, bytes: &[u8]) -> Result<Self, IdentityError> {
         Ok(Self { chain: chain_in(path, bytes)?, key: key_in(path, bytes)? })
     }
 
-    /// Returns whether a certificate for development is valid for long enough to keep it.
+    /// Returns whether a development certificate is still valid for long enough to be used.
     fn lasts(&self) -> bool {
         let later = SystemTime::now().checked_add(REPLACED_BEFORE_END);
         self.chain.first().zip(later).is_some_and(|(own, later)| is_valid_at(own, later))
     }
 
-    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it. A
-    /// renewed certificate has another hash, even if its key is the same. `openssl x509 -noout -fingerprint
-    /// -sha256` prints the same hash.
+    /// Returns the hash of the certificate, by which clients can [trust](crate::Trust::pinned) it. A renewed
+    /// certificate has another hash, even if its key is the same. `openssl x509 -noout -fingerprint -sha256`
+    /// prints the same hash.
     #[must_use]
     pub fn hash(&self) -> CertificateHash {
         CertificateHash::of(self.chain.first().map_or(&[][..], |own| own))
     }
 
-    /// Derives a secret from the private key. It is the same after a restart. `process` distinguishes
+    /// Derives a secret from the private key. The secret is the same after a restart. `process` distinguishes
     /// processes that have the same key.
     pub(crate) fn derive(&self, purpose: &'static [u8], process: &[&[u8]]) -> [u8; 32] {
         let secret: Prk = Salt::new(HKDF_SHA256, purpose).extract(self.key.secret_der());
         let mut derived = [0; 32];
         let expanded = secret.expand(process, HKDF_SHA256).and_then(|okm| okm.fill(&mut derived));
         if expanded.is_err() {
-            // Never happens, because HKDF can always make a secret of the length of the hash.
+            // This never happens, because HKDF can always derive a secret of the length of the hash.
             derived.copy_from_slice(digest(&SHA256, self.key.secret_der()).as_ref());
         }
         derived
     }
 
-    /// Returns the settings of TLS for a server with this identity.
     pub(crate) fn tls(&self) -> Result<rustls::ServerConfig, IdentityError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
@@ -146,14 +147,14 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Makes a certificate for development with its key, valid from a day before `now` on.
+/// Makes a certificate for development with its key. It is valid from one day before `now`.
 pub(crate) fn make(now: SystemTime) -> Result<(rcgen::Certificate, KeyPair), IdentityError> {
     let failed = |error: rcgen::Error| IdentityError::Mismatch(error.to_string());
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let mut params = CertificateParams::new(names).map_err(failed)?;
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "repl development");
-    // Valid from a day ago, because the clocks of other machines may be behind.
+    // The certificate is already valid since yesterday, because the clocks of other machines may be behind.
     params.not_before = now.checked_sub(DAY).unwrap_or(now).into();
     params.not_after = now.checked_add(DEVELOPMENT_LIFE.saturating_sub(DAY)).unwrap_or(now).into();
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
@@ -165,15 +166,16 @@ fn key_in(path: &Path, bytes: &[u8]) -> Result<PrivateKeyDer<'static>, IdentityE
         .map_err(|error| content(path, &format!("no private key in the form PEM: {error}")))
 }
 
-/// Returns the path of a temporary file in the same folder, which is renamed when it is complete.
+/// Returns the path of a temporary file in the same folder. The file is renamed to `path` when it is
+/// complete.
 fn part_of(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     path.with_extension(format!("{}-{number}.part", std::process::id()))
 }
 
-/// Writes a file that only its owner can read. Other processes never see half of it. If the file exists, it
-/// is kept, unless `replaces` is true.
+/// Writes a file that only its owner can read. Other processes never see an incomplete file. An existing file
+/// is not changed, unless `replaces` is true.
 fn write_secret(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), IdentityError> {
     let part = part_of(path);
     fs::remove_file(&part)
@@ -197,8 +199,8 @@ fn write_secret(path: &Path, bytes: &[u8], replaces: bool) -> Result<(), Identit
     fs::rename(&part, path).map_err(|source| file(path, source))
 }
 
-/// Writes the certificate of an identity without the key, for users that may not read the key. Other
-/// processes never see half of the file.
+/// Writes the certificate of an identity without the key, for users who may not read the key. Other processes
+/// never see an incomplete file.
 fn publish(path: &Path, both: &[u8]) -> Result<(), IdentityError> {
     let text = String::from_utf8_lossy(both).replace("\r\n", "\n");
     let parts = text.split(CERTIFICATE_LABEL).skip(1).filter_map(|part| part.split_once(CERTIFICATE_END));

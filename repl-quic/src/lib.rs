@@ -1,6 +1,6 @@
-//! Encrypts the packets of [`repl`](https://docs.rs/repl) and sends them over QUIC (RFC 9000) as datagrams
-//! (RFC 9221), on one UDP port. The game's loop polls it: there is no thread, no executor and no `async`
-//! code.
+//! Encrypts the packets of [`repl`](https://docs.rs/repl) and sends them as datagrams (RFC 9221) over QUIC
+//! (RFC 9000), on one UDP port. The game's loop polls the connections: there is no thread, no executor and no
+//! `async` code.
 //!
 //! A server has a [`QuicServer`], and a client a [`QuicClient`]:
 //!
@@ -42,14 +42,15 @@
 //!
 //! # Guarantees
 //!
-//! - An attacker who can read or change the packets on the way learns at most their number, times and
+//! - An attacker who can read or change the packets on the path learns at most their number, times and
 //!   lengths.
-//! - A client plays only on a server with a certificate that it [trusts](Trust).
-//! - Each QUIC connection carries one session. A client that begins another session makes another connection.
-//! - Only the rate control of `repl` decides how fast a side sends.
-//! - Strangers (peers that have not finished the handshake) can make a server store only a bounded number of
-//!   unfinished handshakes, each for a bounded time. The server sends a stranger at most three times the
-//!   bytes that it received from there.
+//! - A client connects only to a server with a certificate that it [trusts](Trust).
+//! - Each QUIC connection belongs to one session. A client that begins another session opens another
+//!   connection.
+//! - Only the rate control of `repl` limits how fast a side sends.
+//! - Strangers (peers that have not finished the handshake) can make a server store only a limited number of
+//!   unfinished handshakes, each for a limited time. The server sends to the address of a stranger at most
+//!   three times the bytes that it has received from this address.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]

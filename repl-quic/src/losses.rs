@@ -1,16 +1,16 @@
 //! Converts the reason why a QUIC connection was lost into the reason why its session ends.
 //!
-//! *Invariant:* a client connects again only after reasons that another attempt may solve.
+//! *Invariant:* a client connects again only if another attempt may succeed.
 
 use quinn_proto::{ConnectionError, TransportErrorCode};
 use repl_link::DisconnectReason;
 
 use crate::settings::{FULL, LATE};
 
-/// Codes of QUIC from here on are alerts of TLS (RFC 9001, section 4.8).
+/// QUIC error codes from this number on are TLS alerts (RFC 9001, section 4.8).
 const FIRST_ALERT: u64 = 0x100;
 
-/// Returns the reason with which a session ends when its connection was lost.
+/// Returns the reason why a session ends after its connection was lost with `error`.
 pub(crate) fn reason_of(error: &ConnectionError) -> DisconnectReason {
     match error {
         ConnectionError::Reset => DisconnectReason::Forgotten,
@@ -46,7 +46,7 @@ pub(crate) fn reason_of(error: &ConnectionError) -> DisconnectReason {
     }
 }
 
-/// Returns the reason for an error of QUIC or TLS.
+/// Returns the reason for an error code of QUIC or TLS.
 fn refused(code: TransportErrorCode, text: &str) -> DisconnectReason {
     let why = match u64::from(code).checked_sub(FIRST_ALERT) {
         Some(42) => "the certificate of the server does not have the name to which the client connects",

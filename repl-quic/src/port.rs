@@ -1,46 +1,48 @@
-//! The UDP port of one side: its [`Wire`], and the connections that use it.
+//! The UDP port of a server or client: its [`Wire`] (socket or simulated network), and the connections that
+//! use it.
 //!
-//! *Invariant:* datagrams that the wire did not take are sent before newer ones.
+//! *Invariant:* if the wire did not accept datagrams, they are sent before newer datagrams.
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use quinn_proto::{ConnectionHandle, Endpoint, SendDatagramError, Transmit};
+use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, SendDatagramError, Transmit};
 use repl_link::parts::to_sealed;
 
 use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
 
-/// The approximate limit of datagrams that one call receives, so that a flood does not keep the loop busy.
+/// One call stops receiving after approximately this many datagrams. Otherwise a flood could block the game's
+/// loop.
 const MOST_DATAGRAMS: usize = 8_192;
 
-/// The greatest number of datagrams that a connection sends before the next connection has its turn. So, if a
-/// queue on the way becomes full, connections with little to send lose nothing.
+/// The greatest number of datagrams that a connection sends before the next connection may send. With a small
+/// number, connections with few datagrams lose less if a queue on the path becomes full.
 const MOST_AT_ONCE: usize = 2;
 
-/// Returns a packet in the form in which QUIC carries it.
+/// Returns a packet as the content of a QUIC datagram.
 pub(crate) fn sealed(packet: &[u8]) -> Bytes {
     let mut sealed = Vec::with_capacity(packet.len());
     to_sealed(packet, &mut sealed);
     sealed.into()
 }
 
-/// The wire of one side, and the connections that use it.
+/// The wire of a server or client, and the connections that use it.
 pub(crate) struct Port {
     pub(crate) engine: Engine,
     wire: Box<dyn Wire>,
     buffer: Vec<u8>,
-    /// Datagrams in `buffer` that the wire did not take yet.
+    /// The datagrams in `buffer` that the wire did not accept yet.
     unsent: Option<Transmit>,
 }
 
 impl Port {
-    /// Returns a port with the endpoint that `make` returns. Its connections end after this silence. `make`
-    /// is called with whether the network never fragments datagrams.
-    pub(crate) fn new(wire: Box<dyn Wire>, silence: Duration, make: impl FnOnce(bool) -> Endpoint) -> Self {
-        let engine = Engine::new(make(wire.keeps_whole()), silence);
+    /// Returns a port whose connections have the settings `config`.
+    pub(crate) fn new(wire: Box<dyn Wire>, config: EndpointConfig) -> Self {
+        let engine = Engine::new(Endpoint::new(Arc::new(config), None, wire.keeps_whole(), None));
         Self { engine, wire, buffer: Vec::new(), unsent: None }
     }
 
@@ -48,8 +50,8 @@ impl Port {
         self.wire.local_address()
     }
 
-    /// Receives datagrams, and handles timeouts of connections. `decide` is called for datagrams that belong
-    /// to no connection. It writes an answer to the buffer, and returns where to send it.
+    /// Receives datagrams, and handles timeouts of connections. `decide` is called for each datagram that
+    /// belongs to no connection. It may write an answer to the buffer, and returns where to send it.
     pub(crate) fn receive(
         &mut self,
         now: Duration,
@@ -57,7 +59,7 @@ impl Port {
     ) -> io::Result<()> {
         let mut datagrams = 0_usize;
         while datagrams < MOST_DATAGRAMS {
-            // Count failed reads and empty datagrams too, because they also take time.
+            // Failed reads and empty datagrams count too, because they also take time.
             datagrams = datagrams.saturating_add(1);
             let (engine, mut answers) = (&mut self.engine, Vec::new());
             let has_more = self.wire.receive(&mut |datagram| {
@@ -69,21 +71,22 @@ impl Port {
                 }
             })?;
             for (transmit, answer) in answers {
-                // An answer that the system does not take is lost, and the stranger asks again.
+                // If the system does not accept this answer, it is lost, and the stranger will ask again.
                 self.wire.send(&transmit, &answer)?;
             }
             if !has_more {
                 break;
             }
         }
-        // Timeouts come after the received datagrams, because an arrived datagram can prevent a timeout.
+        // Timeouts are handled after the datagrams, because a datagram that has arrived can prevent a
+        // timeout.
         self.engine.wake(now);
         Ok(())
     }
 
-    /// Passes a packet to a connection. Returns whether the connection took it. Otherwise the packet counts
-    /// as lost: the system has taken nothing for longer than a tick, or the packet is larger than the path
-    /// carries now.
+    /// Passes a packet to a connection, and returns whether the connection accepted it. If not, the packet
+    /// counts as lost: the system has accepted no datagrams for longer than a tick, or the packet is larger
+    /// than the path allows now.
     pub(crate) fn send(
         &mut self,
         now: Duration,
@@ -100,7 +103,7 @@ impl Port {
         Ok(connection.is_some_and(|connection| connection.datagrams().send(packet, false).is_ok()))
     }
 
-    /// Sends the datagrams of one connection or of all connections, until the system takes no more.
+    /// Sends the datagrams of one connection or of all connections, until the system accepts no more.
     pub(crate) fn flush(&mut self, now: Duration, only: Option<ConnectionHandle>) -> io::Result<()> {
         let most = self.wire.most_segments().min(MOST_AT_ONCE);
         if only.is_none() {

@@ -1,7 +1,7 @@
-//! How both sides use QUIC.
+//! The QUIC settings of both sides.
 //!
-//! *Invariant:* only the rate control of `repl` decides how fast a side sends, and all data is sent as
-//! datagrams, not as streams.
+//! *Invariant:* only the rate control of `repl` limits how fast a side sends. All data is sent as datagrams,
+//! not as streams.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,20 +10,23 @@ use quinn_proto::{IdleTimeout, TransportConfig, VarInt};
 
 use crate::flight::{Flight, Unlimited};
 
-/// The name of the protocol of `repl` in the handshake of TLS (ALPN).
+/// The name of the protocol of `repl` in the TLS handshake (ALPN).
 pub(crate) const PROTOCOL: &[u8] = b"repl/1";
 
-/// How many bytes of datagrams may wait in a connection to be sent or read: enough for a few ticks.
+/// The greatest number of bytes of datagrams that may wait in a connection, in each direction. It is enough
+/// for a few ticks.
 pub(crate) const DATAGRAM_BYTES: usize = 256 << 10;
 
-/// The close code of a connection when its session is over, or cannot begin.
+/// The code with which a connection is closed if its session has ended or cannot begin.
 pub(crate) const OVER: u32 = 0;
-/// The close code when the server is full.
+/// The code with which a connection is closed if the server is full.
 pub(crate) const FULL: u32 = 1;
-/// The close code when the other side took too long to begin, or to acknowledge packets.
+/// The code with which a connection is closed if the other side took too long to begin or to acknowledge
+/// packets.
 pub(crate) const LATE: u32 = 2;
 
-/// Returns the settings of a connection that ends after this silence. `flight` counts its packets.
+/// Returns the settings of a connection. If nothing arrives for the time `silence`, it ends. `flight` counts
+/// its packets.
 pub(crate) fn transport(silence: Duration, flight: &Arc<Flight>) -> TransportConfig {
     let millis = u32::try_from(silence.as_millis()).unwrap_or(u32::MAX);
     let mut settings = TransportConfig::default();

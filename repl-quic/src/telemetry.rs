@@ -1,10 +1,10 @@
 //! Macros for logs and metrics, with the features `tracing` and `metrics`. Without these features, the macros
 //! do nothing.
 //!
-//! *Invariant:* a peer without a finished handshake causes only events of the level `DEBUG`, so that a flood
-//! does not fill the log.
+//! *Invariant:* a peer that has not finished the handshake causes only events of the level `DEBUG`, so a
+//! flood does not fill the log.
 
-/// Logs an event, with the name of a level, fields and a text.
+/// Logs an event. The arguments are a level, fields and a text.
 macro_rules! event {
     ($level:ident, $($field:tt)*) => {
         #[cfg(feature = "tracing")]

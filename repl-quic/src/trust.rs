@@ -1,6 +1,6 @@
 //! Which servers a client trusts.
 //!
-//! *Invariant:* an expired certificate, or one that is not valid yet, is never trusted.
+//! *Invariant:* a certificate is never trusted after it has expired or before it is valid.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,28 +14,29 @@ use rustls_platform_verifier::Verifier;
 
 use crate::certificate::{CertificateHash, IdentityError, certificate_of, check_time, read_chain};
 
-/// Which servers a client trusts.
+/// Decides which servers a client trusts.
 #[derive(Clone, Debug)]
 pub struct Trust {
     pub(crate) verifier: Arc<dyn ServerCertVerifier>,
-    /// The name that the certificate must have. `None` if any name is accepted.
+    /// The name that the certificate must contain. `None` if any name is accepted.
     pub(crate) name: Option<ServerName<'static>>,
 }
 
-/// An error when a [`Trust`] is made.
+/// The error if a [`Trust`] cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The file of a certificate could not be read.
     #[error(transparent)]
     File(#[from] IdentityError),
-    /// No server has written a certificate for development to this folder yet.
+    /// The folder does not exist or contains no certificate, because no server has written one for
+    /// development yet.
     #[error("{} is not there: start the server first, which makes it", path.display())]
     NoServer {
         /// The file.
         path: PathBuf,
     },
-    /// This cannot be the name of a server.
+    /// The text cannot be the name of a server.
     #[error("{name:?} is no name of a server: take the one in its certificate, without a scheme and a port")]
     Name {
         /// The text that was passed as the name.
@@ -47,8 +48,8 @@ pub enum TrustError {
 }
 
 impl Trust {
-    /// Trusts certificates for `name` from the authorities that the operating system trusts. `name` is a name
-    /// of the server, for example `"play.example.com"`, or its IP address.
+    /// Trusts certificates for `name` that are issued by authorities which the operating system trusts.
+    /// `name` is a name of the server, for example `"play.example.com"`, or its IP address.
     ///
     /// # Errors
     /// Returns an error if `name` cannot be the name of a server, or if the certificates of the system cannot
@@ -60,19 +61,21 @@ impl Trust {
         Ok(Self { verifier: Arc::new(verifier), name: Some(server) })
     }
 
-    /// Trusts only certificates with one of these hashes, while they are valid. Their names and signatures do
-    /// not matter. Before you replace a certificate, list both the old and the new hash. Clients must get the
-    /// hashes in a secure way, for example with the program, or from a matchmaker over HTTPS.
+    /// Trusts only certificates with one of these hashes, while they are valid. Their names and signatures
+    /// are not checked. Before you replace a certificate, pass both the old and the new hash. Clients must
+    /// receive the hashes in a secure way, for example together with the program, or from a matchmaker over
+    /// HTTPS.
     pub fn pinned(hashes: impl IntoIterator<Item = CertificateHash>) -> Self {
         let pinned = Pinned { hashes: hashes.into_iter().collect(), provider: provider() };
         Self { verifier: Arc::new(pinned), name: None }
     }
 
     /// Trusts the certificate that [`Identity::development`](crate::Identity::development) has written to a
-    /// folder. Use it for a server on the same machine.
+    /// folder. Use this if the server runs on the same machine.
     ///
     /// # Errors
-    /// Returns an error with the path of the file if the file does not exist. Start the server first.
+    /// Returns an error with the path of the certificate's file if the file does not exist. In this case,
+    /// start the server first.
     pub fn development(folder: impl AsRef<Path>) -> Result<Self, TrustError> {
         let path = certificate_of(folder.as_ref());
         let chain = read_chain(&path).map_err(|error| match error {
@@ -84,7 +87,7 @@ impl Trust {
         Ok(Self::pinned(chain.first().map(|own| CertificateHash::of(own))))
     }
 
-    /// Returns the settings of TLS for a client that trusts these servers.
+    /// Returns the TLS settings of a client that trusts these servers.
     pub(crate) fn tls(&self) -> Result<rustls::ClientConfig, Error> {
         let mut tls = rustls::ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -101,7 +104,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// A verifier that trusts certificates with these hashes.
+/// A verifier that trusts only certificates with these hashes.
 #[derive(Debug)]
 struct Pinned {
     hashes: Vec<CertificateHash>,

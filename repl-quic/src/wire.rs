@@ -1,6 +1,6 @@
-//! Carries datagrams: over a UDP socket, or over a simulated network.
+//! Sends and receives datagrams, over a UDP socket or over a simulated network.
 //!
-//! *Invariant:* this side drops no datagram because the socket is busy: it is sent later.
+//! *Invariant:* if the socket is busy, a datagram is not dropped, but sent later.
 
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -18,49 +18,52 @@ pub(crate) struct Received<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Carries the datagrams of QUIC.
+/// Sends and receives the datagrams of QUIC.
 pub(crate) trait Wire: Send + Sync {
-    /// Calls `take` with datagrams that have arrived. Returns whether there may be more.
+    /// Calls `take` with each datagram that has arrived. Returns whether there may be more datagrams.
     fn receive(&mut self, take: &mut dyn FnMut(&Received<'_>)) -> io::Result<bool>;
 
-    /// Sends datagrams. Returns whether they were sent; otherwise, send them again later.
+    /// Sends datagrams. Returns `false` if the system did not accept them now; the caller then sends them
+    /// again later.
     fn send(&mut self, transmit: &Transmit, bytes: &[u8]) -> io::Result<bool>;
 
-    /// Returns how many datagrams of equal length can be sent at once.
+    /// Returns how many datagrams of equal length one call of [`send`](Self::send) can send.
     fn most_segments(&self) -> usize;
 
-    /// Returns whether the network never fragments datagrams, so that QUIC can search the greatest size.
+    /// Returns whether the network never fragments datagrams. Only then can QUIC find out the greatest size
+    /// that a path allows.
     fn keeps_whole(&self) -> bool;
 
-    /// Returns the address of this side.
+    /// Returns the local address.
     fn local_address(&self) -> io::Result<SocketAddr>;
 }
 
-/// A UDP socket that does not block. It uses the features of the system for QUIC: many datagrams in one call,
-/// and congestion marks (ECN).
+/// A UDP socket that does not block. If the system can do this, one call sends or receives many datagrams,
+/// and congestion marks (ECN) are used.
 pub(crate) struct UdpWire {
     socket: UdpSocket,
     state: UdpSocketState,
     buffers: Vec<Vec<u8>>,
-    /// How many times in a row receiving has failed. It is no failure if no datagram is there.
+    /// The number of consecutive failures to receive. If no datagram has arrived, this is not a failure.
     failures: u32,
 }
 
-/// The size of a receive buffer: of the greatest datagram, or of several datagrams that are received as one.
+/// The size of a receive buffer in bytes. The largest datagram fits, or several datagrams that are received
+/// as one.
 const BUFFER_BYTES: usize = 65_536;
 
-/// After this number of failures in a row, the socket counts as broken.
+/// After this number of consecutive failures, the socket counts as broken.
 const MOST_FAILURES: u32 = 1_000;
 
-/// The size of the system's buffers, for datagrams that arrive between two ticks and that are sent in a tick.
+/// The size in bytes of the system's send buffer and of its receive buffer, for the datagrams of a tick.
 const SOCKET_BYTES: usize = 4 << 20;
 
 impl UdpWire {
-    /// Opens a port, for the datagrams of many connections or of one.
+    /// Opens a port. `many` says whether it is for the datagrams of many connections or of one.
     pub(crate) fn bind(address: SocketAddr, many: bool) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         let state = UdpSocketState::new((&socket).into())?;
-        // The system may allow less.
+        // The system may limit the buffers to less.
         state.set_recv_buffer_size((&socket).into(), SOCKET_BYTES).ok();
         state.set_send_buffer_size((&socket).into(), SOCKET_BYTES).ok();
         let buffers = vec![vec![0; BUFFER_BYTES]; if many { BATCH_SIZE } else { 1 }];
@@ -68,10 +71,10 @@ impl UdpWire {
     }
 }
 
-/// The error `WSAENETRESET` of Windows, for which `ErrorKind` has no name.
+/// The number of the Windows error `WSAENETRESET`, for which `ErrorKind` has no name.
 const NETWORK_RESET: i32 = 10_052;
 
-/// Returns whether an error says that what was sent to somebody did not arrive. Anyone can forge that.
+/// Returns whether an error says that a datagram to a peer did not arrive. Anyone can forge such an error.
 fn is_about_a_peer(error: &io::Error) -> bool {
     let is_reset = cfg!(windows) && error.raw_os_error() == Some(NETWORK_RESET);
     is_reset || matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
@@ -85,7 +88,8 @@ impl Wire for UdpWire {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) if is_about_a_peer(&error) => return Ok(true),
-            // Most errors are about somebody to whom something was sent, and say nothing about the socket.
+            // Most errors are about a peer to which something was sent, and do not mean that the socket is
+            // broken.
             Err(error) => {
                 self.failures = self.failures.saturating_add(1);
                 return if self.failures < MOST_FAILURES { Ok(true) } else { Err(error) };
@@ -99,7 +103,8 @@ impl Wire for UdpWire {
                 take(&Received { from: meta.addr, to: meta.dst_ip, ecn, bytes });
             }
         }
-        // The system fills all buffers if it has enough datagrams. If not all are full, it has no more.
+        // The system fills all buffers if enough datagrams have arrived. If it has not filled all, there are
+        // no more.
         Ok(count == self.buffers.len())
     }
 
@@ -116,8 +121,8 @@ impl Wire for UdpWire {
         );
         match sent {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
-            // A datagram that cannot be sent, because its address is gone or its size is too large for the
-            // path, counts as lost.
+            // A datagram that cannot be sent at all counts as lost, for example because the address no longer
+            // exists or the datagram is larger than the path allows.
             _ => Ok(true),
         }
     }

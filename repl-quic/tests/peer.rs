@@ -1,6 +1,6 @@
-//! Peers with another implementation of QUIC are served or refused as the standards say.
+//! Tests with another implementation of QUIC: such peers are served or refused as the standards require.
 //!
-//! *Invariant:* the other side is `quinn`, with its own sockets and executor.
+//! *Invariant:* the other side is the crate `quinn`, with its own sockets and executor.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Ours {
         Ok(Self { address, certificate, ends, thread })
     }
 
-    /// Lets a `quinn` client connect with a protocol, and returns the counters of the server.
+    /// Lets a `quinn` client with the protocol `protocol` connect, and returns the counters of the server.
     fn meet(
         self,
         protocol: Option<&[u8]>,
@@ -85,7 +85,7 @@ impl Ours {
     }
 }
 
-/// Returns the time until a server closes a connection of a peer that begins no session.
+/// Returns the time in seconds until a server closes the connection of a peer that begins no session.
 async fn time_until_let_go(peer: Connection, packet: Option<&'static [u8]>) -> Result<f64, Box<dyn Error>> {
     let start = Instant::now();
     packet.map(|packet| peer.send_datagram(packet.into())).transpose()?;
@@ -131,7 +131,7 @@ fn a_peer_with_another_protocol_is_refused_in_the_handshake() -> Outcome {
             let Err(ConnectionError::ConnectionClosed(close)) = peer else {
                 return Err(format!("{protocol:?}: {peer:?}").into());
             };
-            // The alert `no_application_protocol` (RFC 7301) as RFC 9001 writes it.
+            // The alert `no_application_protocol` (RFC 7301), as a QUIC error code (RFC 9001).
             assert_eq!(u64::from(close.error_code), 0x178);
             Ok(())
         })?;
@@ -185,7 +185,7 @@ fn a_client_of_ours_hears_that_a_server_speaks_another_protocol() -> Outcome {
             let now = start.elapsed();
             quic.receive(&mut client, now)?;
             client.tick(now);
-            // Anyone on the way could have forged the first refusals, so the client ignores them.
+            // The client ignores the first refusals, because anyone on the path could have forged them.
             if let Some(reason) = client.take_end().filter(|reason| *reason != DisconnectReason::Timeout) {
                 return Ok::<_, Box<dyn Error>>(Some(reason));
             }

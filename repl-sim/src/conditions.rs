@@ -9,7 +9,8 @@ use std::time::Duration;
 /// The conditions of a link in one direction. All probabilities are from 0 to 1. The random choices are made
 /// for each packet separately.
 ///
-/// To make conditions, start from one of the named links, and change the fields that the test needs:
+/// To make conditions, start from the result of a function such as [`mobile`](Self::mobile), and change the
+/// fields that the test needs:
 ///
 /// ```
 /// # mod repl { pub(crate) use repl_sim as sim; }
@@ -26,11 +27,11 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConditions {
-    /// The shortest time that a packet takes.
+    /// The shortest time from sending a packet to its arrival.
     pub latency: Duration,
-    /// The longest time that a packet takes in addition to the latency. The jitter is evenly distributed, and
-    /// drawn for each packet separately. If the jitter is longer than the time between packets, it reorders
-    /// the packets.
+    /// The longest random delay of a packet, in addition to the latency. The delay is chosen for each packet
+    /// separately and is evenly distributed. If it can be longer than the time between two packets, packets
+    /// may arrive in another order.
     pub jitter: Duration,
     /// The model that decides which packets are lost.
     pub loss: Loss,
@@ -74,8 +75,8 @@ pub enum Loss {
     GilbertElliott {
         /// The probability that the link changes to the bad state before a packet.
         good_to_bad: f64,
-        /// The probability that the link changes to the good state before a packet. The inverse of this
-        /// probability is the mean length of a bad period, in packets.
+        /// The probability that the link changes to the good state before a packet. The number 1 divided by
+        /// this probability is the mean length of a bad period, in packets.
         bad_to_good: f64,
         /// The probability that a packet is lost while the link is in the good state.
         loss_when_good: f64,
@@ -109,7 +110,7 @@ impl Loss {
     }
 
     /// Returns whether the next packet, which is sent at the time `now`, is lost. The argument `bad` is the
-    /// state of the loss model. The caller keeps it from one packet to the next.
+    /// state of the loss model. The caller passes the same variable for all packets of a link.
     pub(super) fn loses_next(&self, now: Duration, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,

@@ -133,7 +133,6 @@ struct LinkState {
     stats: LinkStats,
 }
 
-/// A packet in flight.
 #[derive(Debug)]
 struct Flight {
     arrives_at: Duration,
@@ -293,7 +292,8 @@ impl Network {
     /// Makes the packets of `link` wait in the queue of `bottleneck`, together with the packets of
     /// `bottleneck` and of all other links that use this queue. The bandwidth and the length of the queue are
     /// those in the conditions of `bottleneck`. The other conditions of `link` do not change. Packets leave
-    /// the queue in the order in which they were sent. To give `link` its own queue again, pass `link` twice.
+    /// the queue in the order in which they were sent. To give `link` its own queue again, pass `link` as
+    /// both arguments.
     ///
     /// ```
     /// # mod repl { pub(crate) use repl_sim as sim; }

@@ -33,8 +33,8 @@ impl Rng {
     }
 
     /// Returns another generator, for example for one part of a test. The argument `label` identifies the new
-    /// generator. The new generator does not depend on the numbers that are later drawn from this generator,
-    /// nor on forks with other labels. The generator that is forked does not change.
+    /// generator. The new generator does not depend on the numbers that this generator returns later, nor on
+    /// forks with other labels. The generator that is forked does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))

@@ -110,8 +110,8 @@ fn trait_line(name: &syn::Ident, mut part: TraitItem) -> Option<String> {
     Some(if has_default { format!("{text} // has a default") } else { text })
 }
 
-/// Returns the lines of an `impl`: one for each public function of an inherent `impl`, and one for a whole
-/// `impl` of a trait.
+/// Returns the lines of an `impl`. An inherent `impl` has one line for each public function, an `impl` of a
+/// trait has a single line.
 pub(crate) fn impl_lines(item: &syn::ItemImpl) -> Vec<String> {
     let mut header = item.clone();
     strip(&mut header.attrs);
@@ -145,7 +145,7 @@ pub(crate) fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// Returns the patterns and the bodies of a macro.
+/// Returns each rule of a macro: its pattern and its body.
 fn rules(tokens: TokenStream) -> Vec<(TokenStream, TokenStream)> {
     let groups = tokens.into_iter().filter_map(|token| match token {
         TokenTree::Group(group) => Some(group.stream()),
@@ -166,8 +166,8 @@ pub(crate) fn impls_of_macro(tokens: TokenStream) -> Vec<syn::ItemImpl> {
     impls.collect()
 }
 
-/// Returns the body of a macro without `$`: `$name` becomes `name`, and `$(…),*` becomes what is in the
-/// brackets.
+/// Returns the body of a macro without `$`: `$name` becomes `name`, and `$(…),*` becomes the content of the
+/// parentheses.
 fn plain(tokens: TokenStream) -> TokenStream {
     let mut plain_tokens = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -180,7 +180,7 @@ fn plain(tokens: TokenStream) -> TokenStream {
                 let mut marks = std::iter::from_fn(|| {
                     tokens.next_if(|token| !matches!(token, TokenTree::Punct(mark) if mark.as_char() == '$'))
                 });
-                // Skips the separator, up to the sign of the repetition.
+                // Skips the separator and the sign of the repetition.
                 marks.find(|mark| ["*", "+", "?"].contains(&mark.to_string().as_str()));
             }
             TokenTree::Group(group) if group.delimiter() != Delimiter::None => {
@@ -194,8 +194,8 @@ fn plain(tokens: TokenStream) -> TokenStream {
     plain_tokens
 }
 
-/// Returns the types for which a macro is called, on one line. From each argument, only the types before its
-/// first string are used.
+/// Returns the types for which a macro is called, on one line: of each argument, the types before its first
+/// string.
 pub(crate) fn call(mac: &syn::Macro) -> String {
     let mut parts = vec![TokenStream::new()];
     let mut is_past_text = false;

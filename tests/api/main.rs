@@ -17,11 +17,11 @@ use syn::{Item, Type};
 /// A definition: its module and its name.
 type Definition = (ModulePath, String);
 
-/// The names of a crate that its users can name.
+/// The definitions of a crate that its users can name.
 struct Api<'a> {
     sources: &'a Sources,
     root: &'a str,
-    /// The paths by which users can name each definition.
+    /// For each definition, the paths by which users can name it.
     paths: BTreeMap<Definition, BTreeSet<String>>,
     /// The re-exports from other crates.
     elsewhere: BTreeSet<String>,
@@ -34,7 +34,7 @@ impl<'a> Api<'a> {
         api
     }
 
-    /// Adds everything that is public in a module that users reach by `path`.
+    /// Adds everything that is public in a module. Users name the module by `path`.
     fn walk(&mut self, module: &[String], path: &str) {
         let sources = self.sources;
         for item in sources.0.get(module).into_iter().flatten() {
@@ -72,8 +72,8 @@ impl<'a> Api<'a> {
         self.paths.entry((module, name)).or_default().insert(format!("{path}::{known_as}"));
     }
 
-    /// Returns the definition of a type or trait from the name that a module uses for it. `None` if another
-    /// crate defines it.
+    /// Returns the definition of a type or trait. `path` is the name that `module` uses for it. Returns
+    /// `None` if another crate defines it.
     fn definition(&self, module: &[String], path: &syn::Path) -> Option<Definition> {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         match self.sources.resolve(module, &names) {
@@ -93,7 +93,7 @@ impl<'a> Api<'a> {
         let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for ((module, name), paths) in &self.paths {
             let items = self.sources.0[module].iter();
-            // There may be several definitions with this name, for different `cfg`s.
+            // Several definitions can have this name, for different `cfg`s.
             let definitions = items.filter(|item| name_of(item).as_ref() == Some(name));
             sections.insert(heading(paths), definitions.flat_map(lines::lines).collect());
         }
@@ -104,7 +104,7 @@ impl<'a> Api<'a> {
         }
         let mut text = String::new();
         for (heading, lines) in sections.iter_mut() {
-            // The definition comes first, and its `impl`s are sorted.
+            // The definition is first, and its `impl`s follow, sorted.
             let at = lines.iter().position(|line| line.contains("impl")).unwrap_or(lines.len());
             lines[at..].sort();
             text += heading;

@@ -1,6 +1,6 @@
 //! Reads the modules of a crate as syntax trees, and finds the definition to which a path refers.
 //!
-//! *Invariant:* the map contains each module once, under its path from the root of its crate.
+//! *Invariant:* the map contains each module once. Its key is its path from the root of the crate.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use syn::{Item, UseTree, Visibility};
 /// The path of a module from the root of its crate.
 pub(crate) type ModulePath = Vec<String>;
 
-/// The thing to which a name in a module refers.
+/// What a name in a module refers to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     Module(ModulePath),
@@ -31,8 +31,8 @@ pub(crate) struct Import {
 /// All modules of a crate except its tests.
 pub(crate) struct Sources(pub(crate) BTreeMap<ModulePath, Vec<Item>>);
 
-/// Returns whether users never see an item with these attributes: tests, and items that are hidden from the
-/// documentation.
+/// Returns whether an item with these attributes is invisible to users: a test, or an item that is hidden
+/// from the documentation.
 pub(crate) fn is_hidden(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) => {
@@ -93,7 +93,7 @@ impl Sources {
         imports
     }
 
-    /// Returns the definition or module to which a path refers that is written in `module`.
+    /// Returns the definition or module to which the path `path` refers, if it is written in `module`.
     pub(crate) fn resolve(&self, module: &[String], path: &[String]) -> Target {
         let (first, rest) = path.split_first().expect("a path has a segment");
         let begin = match first.as_str() {
@@ -144,7 +144,8 @@ pub(crate) fn name_of(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-/// Calls `each` with each name that a `use` brings into scope, and with the path of that name.
+/// Calls `each` for each name that a `use` brings into scope, with the path to which the name refers.
+/// `before` is the path before `tree`.
 fn leaves(tree: &UseTree, before: &mut ModulePath, each: &mut dyn FnMut(String, ModulePath)) {
     let mut with = |last: String, name: String| each(name, [&before[..], &[last]].concat());
     match tree {

@@ -47,7 +47,7 @@ struct Stack {
     marks: Vec<u16>,
 }
 
-/// A value with its own serialiser, which refuses whole turns.
+/// A heading in degrees with its own serialiser, which refuses whole turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Heading(u16);
 
@@ -97,7 +97,7 @@ fn an_object_is_printed_by_the_paths_of_its_table() {
     assert!(text.contains("\n    heading: <the value is outside its range>,\n"), "{text}");
 }
 
-/// A generic class, whose program is made at run time.
+/// A generic class. Its program (the list of its commands) is made at run time.
 #[derive(Replicated, Default)]
 struct Pair<T: repl::Property + Default> {
     #[replicated]

@@ -143,7 +143,7 @@ fn a_call_without_a_body_waits_until_it_is_polled() {
     assert!(server.poll_call::<Player>().is_none());
 }
 
-/// Returns how many bits a call takes, and the call that is read from these bits.
+/// Writes a call and reads it again. Returns how many bits it takes, and the read call.
 fn written(call: &PlayerCall) -> (usize, PlayerCall) {
     let mut writer = BitWriter::new();
     call.write(&mut writer).expect("the call has a form on the wire");
@@ -156,7 +156,8 @@ fn written(call: &PlayerCall) -> (usize, PlayerCall) {
 
 #[test]
 fn s219_a_parameter_is_written_in_the_form_of_its_attributes() {
-    // The class has six calls, so the number of a call takes three bits. Each of the parameters takes four.
+    // The class has six calls, so the number of a call takes three bits. Each of the two parameters takes
+    // four bits.
     let (bits, call) = written(&PlayerCall::Polled { small: 15, rounded: 1.3 });
     assert!((10..=11).contains(&bits), "{bits} bits");
     assert!(matches!(call, PlayerCall::Polled { small: 15, rounded: 1.5 }));

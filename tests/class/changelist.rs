@@ -1,5 +1,5 @@
-//! Changelists: merging, pruning and subtracting them, compared with plain sets of paths (S21, S72, S73, R2,
-//! R4).
+//! Changelists (lists of changed handles): merging, pruning and subtracting them, compared with plain sets of
+//! paths (S21, S72, S73, R2, R4).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -162,7 +162,7 @@ fn s73_whole_properties_are_kept_or_dropped() {
     assert_eq!(pair.flat(&list), [3, 0, 0, 0]);
 }
 
-/// Returns the path of handles to each entry of a flat list.
+/// Returns, for each entry of a flat list, the handles that lead to it, outermost first.
 fn paths(flat: &[u32], layout: &Layout) -> BTreeSet<Vec<u32>> {
     let mut paths = BTreeSet::new();
     let rest = level(flat, layout, &mut Vec::new(), &mut paths);
@@ -170,7 +170,8 @@ fn paths(flat: &[u32], layout: &Layout) -> BTreeSet<Vec<u32>> {
     paths
 }
 
-/// The layout of a level: which handles are arrays, and the layout of their elements.
+/// The handles of a level: how many there are, which of them are arrays, and the layout of the elements of
+/// these arrays.
 struct Layout {
     handles: u32,
     arrays: Vec<(u32, Self)>,
@@ -204,7 +205,6 @@ fn level<'f>(
     }
 }
 
-/// Returns the layout of [`World`], written by hand.
 fn world() -> Layout {
     let leaf = |handles| Layout { handles, arrays: Vec::new() };
     let array = |element| Layout { handles: 1, arrays: vec![(1, element)] };
@@ -229,7 +229,7 @@ fn bits(object: &World) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// A minimal connection over a link that loses packets but keeps their order.
+/// A minimal connection. Its link loses packets but keeps their order.
 struct Connection {
     pair: Pair<World>,
     pending: Changelist,

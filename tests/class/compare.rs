@@ -51,8 +51,8 @@ fn s61_a_shrink_is_the_count_alone() {
     let mut pair = with_elements(&[1, 2, 3]);
     let changes = pair.edit(|object| object.b.truncate(1));
     assert_eq!(pair.flat(&changes), [2, 0, 0, 0]);
-    // Checks the list itself: printing or sending it would drop elements past the end of the array, and so
-    // hide the mistake.
+    // The list itself is checked: printing or sending it would omit elements after the end of the array, and
+    // so hide the mistake.
     let mut count = Changelist::new();
     count.insert(2);
     assert_eq!(changes, count);
@@ -430,7 +430,7 @@ fn the_scan_sees_more_stretches_than_a_plan_holds() {
     }
 }
 
-/// Groups of fields of different sizes, with unreplicated fields between them.
+/// Groups of fields of different sizes, with fields between them that are not replicated.
 #[derive(Replicated, Clone, Debug, Default)]
 #[repr(C)]
 struct Stretches {

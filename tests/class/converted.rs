@@ -73,7 +73,7 @@ struct Crane {
     levels: Levels,
 }
 
-/// Levels as another crate keeps them.
+/// A list of levels in a type that another crate could have.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Levels(std::collections::LinkedList<u16>);
 

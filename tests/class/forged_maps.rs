@@ -14,8 +14,8 @@ struct Target {
     map: BTreeMap<u8, u8>,
 }
 
-/// Returns an update with this kind of removals, the removed key, and the entries: each has its key, the
-/// flag of new entries, and the rest as a number of this many bits.
+/// Returns an update of a map. `removals` is the kind of removals, and `gone` the removed key. Each entry is
+/// its key, the flag of new entries, and the rest as a number with its width in bits.
 fn forged(removals: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]) -> BitWriter {
     let mut writer = BitWriter::new();
     repl::tools::wire::write_handles(&crate::pair::handles([1]), 1, false, &mut writer);

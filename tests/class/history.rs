@@ -1,5 +1,5 @@
-//! The changes that all connections share: positions in the history, the ring of 64 changelists, and what a
-//! late joiner receives (S65, S66, R10).
+//! The changes that all connections share: positions in the history, the ring of 64 changelists (lists of
+//! changed handles), and the changes for a client that joins late (S65, S66, R10).
 
 use repl::tools::{Changelist, HandleSet, History};
 
@@ -13,7 +13,7 @@ fn members(handles: &HandleSet) -> Vec<u32> {
     handles.iter().collect()
 }
 
-/// Appends a changelist, and checks that none is removed.
+/// Appends a changelist, and checks that no older one is removed.
 fn push(history: &mut History, list: &Changelist, keep: bool) {
     assert!(history.push(list, keep).is_none(), "a list was evicted");
 }
@@ -27,8 +27,7 @@ fn s65_places_grow_by_one_with_each_list() {
     assert_eq!((history.start(), history.end()), (0, 2));
     history.release();
     assert_eq!((history.start(), history.end()), (2, 2));
-    // Each list increases the end position by one, whether the list is kept or not, and however many
-    // connections need it.
+    // Each list increases the end position by one, whether the history stores the list or not.
     push(&mut history, &list([3]), false);
     assert_eq!((history.start(), history.end()), (3, 3));
     push(&mut history, &list([4]), true);

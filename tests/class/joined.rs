@@ -1,8 +1,8 @@
-//! Leaves that follow one another both in memory and on the wire are compared, written and read together.
-//! Here each result is compared with the result for the leaves one by one (S90).
+//! Leaves (single values) that follow one another both in memory and on the wire are *joined*: compared,
+//! written and read together. Each test compares the result with the result for the leaves one by one (S90).
 //!
-//! *Invariant:* the bits of numbers and flags are also computed here, without the library. For all other
-//! properties, lists of one handle are the naive model.
+//! *Invariant:* the bits of numbers and flags are also computed here, without the library. All other
+//! properties are compared with lists of one handle.
 
 use proptest::prelude::*;
 use repl::tools::{BitSlice, Changelist, Checked, Class, DecodeError, HandleSet, Scratch};
@@ -20,7 +20,8 @@ struct Nested {
     far: [u16; 3],
 }
 
-/// An object with leaves of all widths, of which some are joined and some are not.
+/// An object with leaves (single values) of all widths. Some of them are written together with their
+/// neighbours, some are not.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 #[replicated(all)]
 struct Mixed {
@@ -87,8 +88,8 @@ fn list_of(class: &Class<Mixed>, handles: &HandleSet) -> Changelist {
     list
 }
 
-/// Returns the bits of each number and flag, by their handles: first its value on the wire, then its width.
-/// Returns `None` for properties of other types.
+/// Returns, for each handle, the number on the wire and its width in bits, or `None` if the property is no
+/// number and no flag.
 fn bits_by_hand(object: &Mixed) -> Vec<Option<(u64, u32)>> {
     let flags = object.flags.iter().flatten().map(|&flag| (flag.into(), 1));
     let nested = &object.nested;
@@ -112,7 +113,7 @@ fn bits_by_hand(object: &Mixed) -> Vec<Option<(u64, u32)>> {
             .collect(),
     ];
     let [first, second, third] = plain.map(|values| values.into_iter().map(Some));
-    // `ranged` and `name` stand alone, and `pair`, `letter` and `list` come last.
+    // `None` stands for `ranged`, for `name`, and for the last three: `pair`, `letter` and `list`.
     first.chain([None]).chain(second).chain([None]).chain(third).chain([None; 3]).collect()
 }
 
@@ -120,8 +121,8 @@ fn one_by_one(handles: &HandleSet) -> impl Iterator<Item = HandleSet> {
     handles.iter().map(|handle| HandleSet::from_iter([handle]))
 }
 
-/// Writes the last object by the recipe of its handles. Before that, the other objects are written by recipes
-/// of other handles.
+/// Writes the last of `objects` by the recipe (the list of reads and writes) of its handles. Before that, the
+/// other objects are written by recipes of other handles.
 fn written_by_recipe(class: &Class<Mixed>, objects: &[Mixed], handles: &HandleSet) -> BitWriter {
     let (rows, mut recipe, mut writer) = (class.rows(objects), WriteRecipe::default(), BitWriter::new());
     let all = HandleSet::up_to(class.program().handles());
@@ -133,7 +134,6 @@ fn written_by_recipe(class: &Class<Mixed>, objects: &[Mixed], handles: &HandleSe
     writer
 }
 
-/// Validates an update, and applies it if it is valid.
 fn decode(
     class: &Class<Mixed>,
     object: &mut Mixed,
@@ -184,7 +184,7 @@ proptest! {
         class.copy(&object, &mut expected, &handles);
         prop_assert_eq!(&whole, &expected);
 
-        // An update that ends too early names the leaf at which it ends.
+        // If an update ends too early, the error names the leaf in which it ends.
         let bits = cut.index(joined.bit_len() + 1);
         let short = joined.slice(0..bits).unwrap();
         let refused = decode(&class, &mut Mixed::default(), &handles, &mut short.reader());
@@ -255,7 +255,7 @@ proptest! {
     #[test]
     fn s60_joined_leaves_are_listed_one_by_one(object in mixed(), other in mixed(), seed in any::<u128>()) {
         let class = Class::<Mixed>::new();
-        // Only the chosen properties differ.
+        // The object differs only in the chosen properties.
         let (handles, mut live) = (chosen(&class, seed), object.clone());
         class.copy(&other, &mut live, &handles);
         let compare = |shadow: &mut Mixed, scope: &HandleSet| {

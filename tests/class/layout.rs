@@ -6,7 +6,7 @@ use repl::{
     BitReader, BitWriter, NetSerialize, ObjectRef, ReadError, ReferenceMap, Replicated, WriteError, leaf,
 };
 
-/// Returns the handles of a property.
+/// Returns the handles (numbers in packets) of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
     Class::<T>::new().conditions().handles_of(T::LAYOUT.property(property).erase()).iter().collect()
 }
@@ -109,8 +109,8 @@ struct Cart {
 
 #[test]
 fn s11_the_commands_of_the_members_stand_in_the_place_of_a_struct() {
-    // There is a command for each leaf and array, one for the element of an array, one return for each array,
-    // and one return for the object. A wheel or an axle has no command.
+    // There is a command for each leaf (single value) and each array, one for the element of an array, one
+    // return for each array, and one return for the object. A wheel or an axle has no command.
     assert_eq!(Cart::LAYOUT.counts().commands, 2 * (6 + 2) + 1);
     assert_eq!((Cart::LAYOUT.counts().parents, Cart::LAYOUT.counts().handles), (2, 12));
     let table = Cart::LAYOUT.to_string();
@@ -294,7 +294,7 @@ command  handle    what
     let listing = format!("{:?}", Nested::program());
     assert!(listing.ends_with(expected), "{listing}");
 
-    // Each value arrives where it belongs, so no two levels have the same table.
+    // Each value arrives in the right field, so no two levels have the same table.
     let mut pair = Pair::<Nested>::new();
     pair.update(|nested| {
         (nested.before, nested.after) = (1, 2);
@@ -661,7 +661,7 @@ fn s14_s19_a_collection_takes_one_handle_and_its_items_have_handles_of_their_own
     assert_eq!(Bag::LAYOUT.paths(), ["before", "items", "behind"]);
     assert_eq!(Item::LAYOUT.paths(), ["kind", "count"]);
     assert_eq!((handles_of::<Bag>("items"), handles_of::<Bag>("behind")), (vec![2], vec![3]));
-    // Three commands and the final return, and for the collection two commands of its items and their return.
+    // Three commands plus the final return. For the collection, two commands of its items plus their return.
     assert_eq!(Bag::LAYOUT.counts().commands, 3 + 1 + 2 + 1);
     assert_eq!(Item::default().price, 0);
 }

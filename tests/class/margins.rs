@@ -1,5 +1,5 @@
-//! A quantised value keeps its step until it has left it by a quarter of a step. Random walks are compared
-//! with a naive model of this rule, wherever the value is in the object.
+//! A quantised value keeps its step until it is a quarter of a step beyond the border. Random walks are
+//! compared with a naive model of this rule, wherever the value is in the object.
 //!
 //! *Invariant:* the model computes numbers without the library. For rotations and unit vectors, it asks the
 //! library only for the wire form of one value.
@@ -38,7 +38,7 @@ impl Default for Body {
     }
 }
 
-/// An object whose memory is all plain.
+/// An object whose values are all in plain memory.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(all)]
 struct Plain {
@@ -60,20 +60,19 @@ struct Nested {
     map: BTreeMap<u8, Body>,
 }
 
-/// The values alone, to ask for their wire forms.
+/// Single values, whose wire forms the model uses.
 #[derive(NetSerialize, Clone)]
 struct Turn(#[replicated(quantize(smallest_three = 9))] [f32; 4]);
 #[derive(NetSerialize, Clone)]
 struct Up(#[replicated(quantize(unit_vector = 9))] [f32; 3]);
 
-/// Returns the bits of a value.
 fn bits<T: NetSerialize>(value: &T) -> Vec<u8> {
     let mut writer = BitWriter::new();
     value.write(&mut writer).unwrap();
     writer.into_bytes()
 }
 
-/// Returns the value that clients show for `value`.
+/// Returns the value that clients show if the server sends `value` without a margin.
 fn shown<T: NetSerialize>(value: &T) -> T {
     T::read(&mut BitReader::new(&bits(value)), &mut ReferenceMap::new(&NoObjects)).unwrap()
 }
@@ -90,13 +89,13 @@ const PLACE: Steps = Steps { least: -4.0, greatest: 4.0, step: 0.01 };
 const HEIGHT: Steps = Steps { least: 1.0, greatest: 9.0, step: 0.5 };
 
 impl Steps {
-    /// Returns the number of the nearest step.
+    /// Returns the number of the step nearest to a value.
     fn nearest(self, value: f64) -> f64 {
         let last = ((self.greatest - self.least) / self.step).round();
         ((value - self.least) / self.step + 0.5).floor().clamp(0.0, last)
     }
 
-    /// Returns the number of the step that clients show of `value` if they have shown `known`.
+    /// Returns the number of the step that clients show for `value`. Before, they showed the step `known`.
     fn after(self, known: f64, value: f64) -> f64 {
         let is_kept = ((value - self.least) / self.step - known).abs() <= 0.75;
         if is_kept { known } else { self.nearest(value) }
@@ -116,14 +115,14 @@ fn is_near<const N: usize>(one: [f32; N], other: [f32; N], most: f64) -> bool {
         .all(|(one, other)| (f64::from(*one) / of_one - f64::from(other) / of_other).abs() <= most)
 }
 
-/// The values of a body that clients have, by the naive model of the rule.
+/// The values of a body that clients have, as the naive model of the rule computes them.
 #[derive(Clone, Debug)]
 struct Model {
     place: [f64; 2],
     height: f64,
     turn: [f32; 4],
     up: [f32; 3],
-    /// The values without a margin. They are equal to the values of the server.
+    /// The present values of the server, without a margin.
     last: Body,
 }
 
@@ -170,7 +169,7 @@ impl Model {
     }
 }
 
-/// One small change: which value, and by how many steps.
+/// One small change: the number of the value, and by how many steps it changes.
 type Change = (u8, [f64; 3]);
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -178,7 +177,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec((any::<u8>(), [small.clone(), small.clone(), small]), 1..60)
 }
 
-/// Returns a unit vector near another one.
+/// Returns a unit vector near `vector`.
 fn turned<const N: usize>(vector: [f32; N], by: [f64; 3], sign: f64) -> [f32; N] {
     let mut parts: [f64; N] = vector.map(f64::from);
     parts.iter_mut().zip(by).for_each(|(part, by)| *part += by * 0.003);
@@ -285,7 +284,7 @@ fn what_is_sent_again_is_what_clients_have() {
     pair.update(|plain| (plain.body.place[0], plain.body.turn) = (0.011, [0.6, 0.0, 0.0, 0.8]));
     let early = pair.replica.clone();
     pair.update(|plain| (plain.body.place[0], plain.body.turn) = (0.0173, [-0.6001, 0.0, 0.0, -0.7999]));
-    // A late joiner receives the values of the shadow.
+    // A client that joins late receives the values of the shadow (the server's copy).
     let all = pair.class.program().handles();
     let mut list = repl::tools::Changelist::new();
     pair.class.insert_whole(&repl::tools::HandleSet::up_to(all), &mut list);
@@ -359,7 +358,8 @@ fn a_rotation_and_its_negative_are_at_rest_in_the_same_form() {
     }
 }
 
-/// A class with more stretches of quantised and other values than a plan holds.
+/// A class with more alternating stretches of quantised and other values than a plan (the table of stretches)
+/// holds.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(all)]
 struct Striped {
@@ -391,7 +391,7 @@ fn values_without_seen_bytes_keep_their_steps_too() {
 
 #[test]
 fn only_values_with_a_margin_have_seen_bytes() {
-    // Each body has two places, a height, a rotation and a direction.
+    // Each body has two coordinates, a height, a rotation and a direction.
     let body = 2 * 4 + 8 + 16 + 12;
     assert_eq!(Pair::<Plain>::new().class.seen_bytes(), 3 * body + 4);
     assert_eq!(Pair::<Nested>::new().class.seen_bytes(), body);

@@ -1,5 +1,5 @@
-//! Comparing maps each changed byte to its property: each change is listed under its own handle, and under no
-//! other handle.
+//! A comparison assigns each changed byte to the right property: each change is listed under its own handle,
+//! and under no other handle.
 
 use crate::pair::{Pair, handles};
 use repl::prelude::*;

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use repl::tools::{BitSlice, Class, HandleSet, Objects, Observer};
 use repl::{BitWriter, Guid, NetSerialize, ObjectRef, ReferenceMap, Replicated};
 
-/// The objects that exist.
+/// The objects that exist on the client.
 struct Present(Vec<Guid>);
 
 impl Objects for Present {
@@ -32,10 +32,11 @@ struct Squad {
     aim: Aim,
 }
 
-/// The record of a leaf that refers to objects: the path to the leaf, the objects, and the bits of the leaf.
+/// The record of a leaf (single value) that refers to objects: the handles that lead to the leaf, the
+/// objects, and the bits of the leaf.
 type Mention = (Vec<u32>, Vec<Guid>, Option<Vec<bool>>);
 
-/// Records the calls of a receiver.
+/// Records each leaf that the library reports while it applies an update.
 #[derive(Default)]
 struct Told(Vec<Mention>);
 
@@ -58,8 +59,8 @@ impl Observer for Told {
     }
 }
 
-/// Applies one change of a squad to its replica, while only the objects `present` exist. Returns which values
-/// with references the update contained.
+/// Applies one change of a squad to its replica, while only the objects `present` exist. Returns the records
+/// of the leaves with references in the update.
 fn receive_squad(
     replica: &mut Squad,
     shadow: &mut Squad,
@@ -84,7 +85,7 @@ fn receive_squad(
     told.0
 }
 
-/// Reads a recorded leaf again while the objects `present` exist.
+/// Reads the leaf of a record again, while only the objects `present` exist.
 fn read_again(replica: &mut Squad, (path, _, bits): &Mention, present: &[Guid]) {
     let mut writer = BitWriter::new();
     bits.iter().flatten().for_each(|&bit| writer.write_flag(bit));

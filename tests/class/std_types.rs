@@ -1,6 +1,6 @@
 //! Common types of the standard library as fields, elements, keys, values and items.
 //!
-//! *Invariant:* the received value equals the sent one, and bits that no value writes are refused.
+//! *Invariant:* the received value equals the sent one. Bits that are not the form of any value are refused.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -22,7 +22,7 @@ fn read<T: NetSerialize>(bytes: &[u8]) -> Result<T, ReadError> {
     T::read(&mut BitReader::new(bytes), &mut ReferenceMap::new(&NoObjects))
 }
 
-/// Returns the bits of a value. Asserts that these bits read as the same value.
+/// Returns how many bits a value takes. Asserts that these bits read as the same value.
 fn bits_of<T: NetSerialize + PartialEq + std::fmt::Debug>(value: T) -> usize {
     let writer = written(&value);
     let bits = writer.bit_len();
@@ -56,7 +56,7 @@ fn each_type_reads_as_the_written_value_and_takes_few_bits() {
 #[test]
 fn bits_that_no_value_writes_are_refused() {
     assert_eq!(read::<NonZeroU32>(&[0; 4]), Err(ReadError::OutOfRange));
-    // A second has 10^9 nanoseconds. Greater numbers fit into the 30 bits, but are refused.
+    // A second has 10^9 nanoseconds. The 30 bits can hold greater numbers, but these are refused.
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_exp_golomb(0, 6);

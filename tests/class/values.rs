@@ -1,4 +1,4 @@
-//! Values on the wire: widths, and what is refused (S92, S107 to S112).
+//! Values on the wire: how many bits they take, and which bits are refused (S92, S107 to S112).
 
 use crate::pair::world::{Mood, World, changes};
 use crate::pair::{AllObjects, Pair, receive};
@@ -219,7 +219,8 @@ struct Rack {
 
 #[test]
 fn s91_w05_the_handles_come_first_in_the_shorter_form_and_then_all_values() {
-    // One handle of 30 is shorter as a list, and six low ones as a mask. Three are nearly equal in both.
+    // For a single handle, number 30, a list of handles is shorter than a mask. For six low handles the mask
+    // is shorter. For three, both are nearly equal.
     let edits: [fn(&mut Rack); 4] = [
         |rack| rack.last = 7,
         |rack| (rack.first, rack.last) = (1, 9),
@@ -254,7 +255,8 @@ fn s97_an_array_in_a_fixed_array_has_a_handle_of_its_own_and_one_form() {
     assert_eq!((pair.replica.rows[0].len(), pair.replica.rows[1].as_slice()), (0, [5].as_slice()));
     let mut reader = bits.as_slice().reader();
     assert_eq!(read_handles(30, false, &mut reader), Ok(crate::pair::handles([3])));
-    // No removals; an item with the id 1, which is new; the item; no further id. Nothing stands before that.
+    // The update contains: no removals, an item with the id 1 that is new, the content of the item, and no
+    // further id. Nothing stands before these bits.
     assert_eq!(reader.read_bits(2), Ok(0));
     assert_eq!(
         (reader.read_flag(), reader.read_exp_golomb(7), reader.read_flag()),
@@ -287,7 +289,7 @@ fn s95_s98_values_are_sent_in_the_order_of_handles() {
     assert_eq!(reader.read_bits(8), Ok(0x5a));
 }
 
-/// Applies an update that is written by hand to a replica of [`bag`].
+/// Applies a hand-written update to a replica of [`bag`].
 fn update(handles: &[u32], values: impl FnOnce(&mut BitWriter)) -> Result<Bag, DecodeError> {
     let mut writer = BitWriter::new();
     write_handles(&crate::pair::handles(handles.iter().copied()), 3, false, &mut writer);
@@ -300,7 +302,7 @@ fn update(handles: &[u32], values: impl FnOnce(&mut BitWriter)) -> Result<Bag, D
     result.map(|()| replica)
 }
 
-/// Writes the number of items, and where the new items begin.
+/// Writes how many items the array has, and the index of the first new item.
 fn count(writer: &mut BitWriter, count: u64, tail: Option<u64>) {
     writer.write_exp_golomb(count, 3);
     writer.write_flag(tail.is_some());
@@ -353,7 +355,7 @@ fn s108_s111_element_handles_past_the_old_elements_are_refused() {
     };
     assert_eq!(ranges(6, 3).unwrap_err().reason, ReadError::OutOfRange);
     assert_eq!(ranges(0, u64::MAX).unwrap_err().reason, ReadError::OutOfRange);
-    // Two properties from handle 7 on: a number, and an array that becomes empty.
+    // Two properties are changed, beginning with handle 7: a number, and an array that becomes empty.
     let fits = update(&[2], |writer| {
         count(writer, 4, None);
         writer.write_bits(0b11, 2);

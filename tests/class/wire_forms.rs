@@ -10,7 +10,7 @@ use repl::{
     leaf,
 };
 
-/// A bearing in degrees, with a serialiser of its own.
+/// A bearing in degrees with its own serialiser.
 #[derive(Clone, Copy, Default)]
 struct Bearing(u16);
 
@@ -113,7 +113,7 @@ enum Event {
     Left,
 }
 
-/// A struct whose fields are sent one by one where it is a field of an object.
+/// A struct. In an object, its fields are sent one by one.
 #[derive(Clone, Default, Replicated)]
 #[replicated(all)]
 struct Pose {
@@ -184,7 +184,7 @@ fn the_form_of_an_object_has_the_checksum_of_its_layout() {
     assert_eq!(Pose::WIRE_FORM.checksum(), Pose::LAYOUT.checksum());
 }
 
-/// Returns what a form prints without its checksum, and its checksum.
+/// Returns the printed form of a type without its checksum, and the checksum.
 fn printed<T: NetSerialize>() -> (String, u64) {
     let (text, sum) = (T::WIRE_FORM.to_string(), T::WIRE_FORM.checksum());
     let (name, rest) = text.split_once(": checksum ").expect("the first line ends with the checksum");
@@ -193,7 +193,7 @@ fn printed<T: NetSerialize>() -> (String, u64) {
     (format!("{name}{table}"), sum)
 }
 
-/// Makes structs that have the same name on the wire, and returns the forms of all of them.
+/// Declares structs that have the same name on the wire, and returns the forms of all of them.
 macro_rules! same_names {
     ($($name:ident { $($field:tt)* })*) => {{
         $(
@@ -206,7 +206,7 @@ macro_rules! same_names {
     }};
 }
 
-/// Makes enums that have the same name on the wire, and returns the forms of all of them.
+/// Declares enums that have the same name on the wire, and returns the forms of all of them.
 macro_rules! same_names_of_enums {
     ($($name:ident { $($variant:tt)* })*) => {{
         $(

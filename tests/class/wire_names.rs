@@ -19,7 +19,7 @@ struct Slot<T: Default> {
     count: u8,
 }
 
-/// A shelf that holds several.
+/// A shelf that holds several things.
 #[derive(Replicated, Default)]
 #[replicated(name = "Rack")]
 struct Shelf<T, const N: usize> {
@@ -51,7 +51,7 @@ struct Tagged<T> {
     tag: std::marker::PhantomData<T>,
 }
 
-/// A class whose argument has a serialiser of its own.
+/// A class whose type argument has its own serialiser.
 #[derive(Replicated, Default)]
 struct Wrapped<T: Default> {
     #[replicated(as = [u8; 2])]

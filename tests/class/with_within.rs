@@ -1,15 +1,15 @@
 //! `with = module` on fields that contain values of the module's type in an `Option`, a `Vec`, an array or a
 //! map.
 //!
-//! *Invariant:* the module sees only values of its type. Code outside the module writes lengths, keys, and
-//! whether there is a value.
+//! *Invariant:* the module reads and writes only values of its type. Code outside the module writes lengths,
+//! keys, and whether an option contains a value.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::pair::Pair;
 use repl::prelude::*;
 
-/// A type that does not depend on this library.
+/// A type that does not implement any trait of this library.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Heading(f32);
 

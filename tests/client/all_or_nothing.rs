@@ -45,11 +45,11 @@ struct Knight {
 }
 
 thread_local! {
-    /// How many moods a reader accepts before it refuses one.
+    /// How many more moods the reader accepts before it refuses one.
     static PATIENCE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// A value that its reader refuses when [`PATIENCE`] is used up.
+/// A value whose reader returns an error after [`PATIENCE`] reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Mood(u8);
 
@@ -77,7 +77,8 @@ fn room(knights: u32) -> (Room, Vec<ObjectRef<Knight>>) {
     })
 }
 
-/// Returns the number and the last property of each knight that exists on the client.
+/// Returns the first and the last property of each knight on the client, or `None` if the client does not
+/// have the knight.
 fn shown(room: &Room, knights: &[ObjectRef<Knight>]) -> Vec<Option<(u32, u32)>> {
     knights
         .iter()
@@ -87,7 +88,7 @@ fn shown(room: &Room, knights: &[ObjectRef<Knight>]) -> Vec<Option<(u32, u32)>> 
 
 #[test]
 fn r20_a_reader_that_refuses_null_refuses_the_packet_in_which_its_object_goes() {
-    // In the three cases, the despawned object is after, between or before the changed objects in the packet.
+    // The despawned object comes after, between or before the changed objects in the packet.
     for going in 0..3 {
         let (mut room, knights) = room(3);
         for knight in (0..3).filter(|&knight| knight != going) {
@@ -139,7 +140,7 @@ fn r20_a_reader_that_changes_its_mind_leaves_its_own_value_and_no_other() {
     }
     let packets = room.tick_one();
     assert_eq!(packets.len(), 1, "all in one packet");
-    // The reader accepts enough reads to validate all three moods and to apply the first.
+    // The reader accepts four reads: three to validate all three moods, and one to apply the first mood.
     PATIENCE.set(4);
     let result = room.guests[0].client.receive(Duration::ZERO, &packets[0]);
     PATIENCE.set(u32::MAX);

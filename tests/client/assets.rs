@@ -1,8 +1,8 @@
 //! References to assets, which have a path and are not objects (S93 to S101, S116 to S122, S199 to S201,
 //! R19).
 //!
-//! *Invariant:* each reference that a client shows is null or leads to an asset that it has, with the path of
-//! the server's asset.
+//! *Invariant:* each reference that a client shows is null or leads to an asset that the client has. This
+//! asset has the same path as the server's asset.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -80,7 +80,7 @@ fn empty_room() -> (Room, ObjectRef<Prop>) {
     (room, prop)
 }
 
-/// Returns a room with one client that has the prop, and these assets.
+/// Returns a room with one client that has the prop, and the assets with these paths.
 fn room_with(paths: &[&str]) -> (Room, ObjectRef<Prop>) {
     let (mut room, prop) = empty_room();
     room.enter();
@@ -107,7 +107,7 @@ fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
 }
 
 fn contain(packets: &[Packets], text: &str) -> bool {
-    // Bytes of paths begin at any bit.
+    // In a packet, the bytes of a path can begin at any bit.
     let bits = |bytes: &[u8]| -> Vec<bool> {
         bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect()
     };
@@ -215,7 +215,7 @@ fn s201_a_reference_that_arrives_before_the_path_heals_when_the_path_arrives() {
     let rock = add(&mut room, "meshes/rock");
     room.server[prop].mesh = rock;
     drop(room.tick());
-    // The path was lost, and is sent again only later.
+    // The packet with the path was lost, and the path is sent again only later.
     room.server[prop].height = 1;
     room.server[prop].mesh = AssetRef::NULL;
     let packets = room.tick_one();
@@ -249,7 +249,7 @@ fn r19_the_bits_of_a_value_are_shared_and_each_client_gets_its_own_paths() {
     }
     room.server[hidden].mesh = AssetRef::NULL;
     room.settle();
-    // Both clients know the first asset, so their packets are equal.
+    // Both clients know the path of the first asset, so their packets are equal.
     room.server[prop].mesh = AssetRef::NULL;
     room.settle();
     room.server[prop].mesh = open;
@@ -261,7 +261,8 @@ fn r19_the_bits_of_a_value_are_shared_and_each_client_gets_its_own_paths() {
 fn s200_every_way_in_which_values_are_sent_names_their_assets() {
     type Way = fn(&mut Room, ObjectRef<Prop>, AssetRef<Mesh>) -> ObjectRef<Prop>;
     let ways: [Way; 8] = [
-        // Shared changes, and changes of an object out of step.
+        // Two cases: shared changes, and changes of an object that is out of step (that the client lacks
+        // other changes of).
         |room, prop, mesh| {
             room.server[prop].mesh = mesh;
             prop
@@ -272,7 +273,8 @@ fn s200_every_way_in_which_values_are_sent_names_their_assets() {
             room.server[prop].mesh = mesh;
             prop
         },
-        // Openings of new objects, of an object that is hidden from other clients, and of a large object.
+        // Openings (first updates): of new objects, of an object that is hidden from other clients, and of a
+        // large object.
         |room, _, mesh| room.server.spawn(Prop { mesh, ..Prop::default() }),
         |room, _, mesh| {
             let prop = room.server.spawn(Prop { mesh, ..Prop::default() });
@@ -361,7 +363,7 @@ fn s199_messages_and_calls_refer_to_assets_in_both_directions() {
     client.send(&Chosen(b)).expect("a message");
     room.settle();
     assert_eq!((room.server[prop].mesh, room.server.poll_message::<Chosen>()), (a, Some((id, Chosen(b)))));
-    // A number that the server has not given reads as null.
+    // A number that the server has not assigned to an asset reads as null.
     let client = &mut room.guests[0].client;
     client.send(&Chosen(AssetRef::new(u32::MAX.try_into().expect("not zero")))).expect("a message");
     room.settle();
@@ -457,7 +459,7 @@ fn s199_a_path_has_at_most_255_bytes() {
     server.register_assets().assets().add::<Mesh>(&"x".repeat(256));
 }
 
-/// The names of assets as a hostile server sends them.
+/// A message with names of assets, as a hostile server sends it.
 struct Forged(Vec<(u64, u64, Vec<u8>)>);
 
 impl NetSerialize for Forged {
@@ -469,7 +471,7 @@ impl NetSerialize for Forged {
             writer.write_exp_golomb(*number, 6);
             writer.write_exp_golomb(*of, 6);
             if *of > 0 {
-                // The number of bytes that it shares with the other path.
+                // The first number is how many bytes the path shares with the other path.
                 writer.write_bits(1, 8);
             }
             writer.write_bits(name.len() as u64, 8);
@@ -511,7 +513,7 @@ fn r20_names_that_no_server_sends_end_the_connection() {
     }
 }
 
-/// A message with references as keys, in two forms.
+/// A message with references as keys of maps, to assets and to objects.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Votes {
     by_asset: BTreeMap<AssetRef<Mesh>, u8>,

@@ -254,8 +254,8 @@ fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     }
     let acks = room.replies(0);
     for tick in 0..acked {
-        // One note fills most of a packet, and the budget is one packet. So lost data waits until there is
-        // room.
+        // One note fills most of a packet, and the budget is one packet. So lost data waits until a tick has
+        // room for it.
         notes.iter().for_each(|&note| room.server[note].text = format!("{tick:0120}"));
         if tick == changed {
             room.server.object(chest).set_remote_role(Role::Authority);
@@ -406,7 +406,8 @@ fn updates_that_nobody_polls_are_bounded_on_clients_too() {
     assert!(waiting.contains(&(player.erase(), UpdateKind::Spawned)), "what is there is told");
 }
 
-/// Returns the updates of a guest that were not polled yet, with the names of their properties.
+/// Returns the updates of a guest that were not polled yet. Each is its object, its kind and the names of the
+/// changed properties.
 fn told(room: &mut Room, guest: usize) -> Vec<(ObjectRef<()>, UpdateKind, Vec<&'static str>)> {
     let updates = std::iter::from_fn(|| room.guests[guest].client.poll_update());
     updates.map(|update| (update.object, update.what.clone(), update.properties().iter().collect())).collect()
@@ -555,7 +556,7 @@ fn each_event_and_update_of_a_session_is_told_once_and_in_order() {
                 let replies = room.replies(0);
                 (0..copies).for_each(|_| room.hear(0, &replies));
                 for packet in room.tick_one() {
-                    // After its end the client refuses everything.
+                    // After its session has ended, the client refuses all packets.
                     let now = room.now;
                     (0..copies).for_each(|_| _ = room.guests[0].client.receive(now, &packet));
                 }

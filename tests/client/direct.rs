@@ -1,7 +1,7 @@
 //! Updates of numbers and flags only. A client applies such updates together if they follow one another and
 //! change the same properties.
 //!
-//! *Invariant:* the objects are of classes without anything that must be applied alone.
+//! *Invariant:* all objects are of classes with numbers and flags only, which can be applied together.
 
 use crate::support::Room;
 use repl::prelude::*;
@@ -34,7 +34,8 @@ fn updates_of_other_properties_or_classes_are_not_applied_together() {
     });
     for step in 1..60_u32 {
         for (&(tank, chest), at) in ids.iter().zip(0..) {
-            // Neighbours change the same property in some steps, and others in the other steps.
+            // In some steps, neighbours change in the same property. In the other steps they change in
+            // different properties.
             match (step / 9 * at + step) % 4 {
                 0 => room.server[tank].fuel = (step * 7 + at) as u16,
                 1 => room.server[tank].damage = step * 70_000 + at,

@@ -1,5 +1,5 @@
-//! When a client has joined: it has everything that existed when the server accepted it, with all elements of
-//! its collections.
+//! The event `Synchronized` says that a client has joined: it has everything that existed when the server
+//! accepted it, with all elements of its collections.
 //!
 //! *Invariant:* a client gets this event once, and not before it has everything.
 
@@ -29,7 +29,7 @@ fn register(client: &mut Client) {
     client.register::<Player>().register::<Chest>();
 }
 
-/// Returns the events of the client that were not polled yet.
+/// Returns the events of the client that have not been polled yet.
 fn events(room: &mut Room) -> Vec<ClientEvent> {
     std::iter::from_fn(|| room.guests[0].client.poll_event()).collect()
 }
@@ -89,7 +89,7 @@ fn the_join_is_reported_until_the_client_has_acked_it() {
             let packets = room.tick_one();
             room.deliver(0, &packets);
         }
-        // From the ack of the last object on, everything is lost for a while.
+        // For a while after the ack of the last object, all packets are lost.
         for _ in 0..lost_ticks {
             room.acknowledge();
             room.tick_one();
@@ -113,7 +113,7 @@ fn the_join_is_reported_until_the_client_has_acked_it() {
 
 #[test]
 fn a_client_is_not_synchronized_while_items_that_were_lost_are_sent_again() {
-    // The number of packets that contain the items, and whether the items change after they were lost.
+    // `lost` is how many packets with the items are lost. `changes` says whether the items change after that.
     for (lost, changes) in (0..4).flat_map(|lost| [(lost, false), (lost, true)]) {
         let mut room = Room::new(ServerConfig::default(), register);
         room.server.register::<Player>();

@@ -1,7 +1,7 @@
 //! Changes that a client makes itself: later values replace them, and they never make an update fail (S49).
 //!
-//! *Invariant:* an update is a delta to what the server sent before, whatever the user did to the client's
-//! copy.
+//! *Invariant:* an update changes the values that the server sent before, whatever the user did to the
+//! client's copy.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ struct Squad {
 }
 
 impl Squad {
-    /// Changes the received members, like a game with prediction.
+    /// Changes the received members, as a game with prediction does.
     fn on_members(&mut self) {
         self.members.truncate(1);
     }

@@ -44,7 +44,7 @@ macro_rules! machine {
             shelf: OrderedFastArray<Part>,
             #[replicated($($attribute)*)]
             bins: Vec<FastArray<Part>>,
-            /// Not replicated.
+            /// Counts notifies. The field is not replicated.
             notified: u32,
         }
 
@@ -198,14 +198,14 @@ const KINDS: [Kind; 8] = [
 /// A class with a collection of each kind.
 trait Machine: Replicated {
     fn power(&mut self) -> &mut u16;
-    /// Changes the element with a key, or at an index.
+    /// Changes the element with the key `at`, or at the index `at`.
     fn change(&mut self, kind: Kind, at: u8, change: impl FnOnce(&mut Part));
     fn remove(&mut self, kind: Kind, at: u8);
     /// Adds an element. If the elements have keys, the new element has the key `at`.
     fn add(&mut self, kind: Kind, at: u8);
     fn replace(&mut self, kind: Kind, with: std::ops::Range<u8>);
     fn reorder(&mut self, kind: Kind);
-    /// The number of notifies that ran. It is not replicated.
+    /// The number of notifies that ran. The field is not replicated.
     fn notified(&mut self) -> &mut u32;
     fn shown(&self, kind: Kind) -> Shown;
 }
@@ -213,7 +213,8 @@ trait Machine: Replicated {
 /// What a collection contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shown {
-    /// The elements of the server, with their keys or ids, in their order if the collection has an order.
+    /// The elements that came from the server, with their keys or ids. They are in the order of the
+    /// collection if it has one.
     of_server: Vec<String>,
     /// The items that the client has added itself.
     own: Vec<String>,
@@ -312,7 +313,7 @@ impl Edit {
     }
 }
 
-/// What happens after the edit.
+/// The event that happens after the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Nothing,
@@ -377,7 +378,7 @@ impl Event {
                 room.server.object(object).set_visible(id, true);
             }
             Self::Reconnect => {
-                // Longer than the timeouts of both sides.
+                // This time is longer than the timeouts of both sides.
                 room.wait(Duration::from_secs(30));
                 room.acknowledge();
                 room.tick();
@@ -408,7 +409,7 @@ fn room_of<M: Machine + Default>() -> (Room, ObjectRef<M>) {
     )
 }
 
-/// Makes each edit in each kind of collection, lets each event happen, and checks what is shown then.
+/// Makes each edit in each kind of collection, then each event, and checks what the client shows then.
 fn check_all<M: Machine + Default>() {
     let mut wrong = Vec::new();
     for kind in KINDS {
@@ -444,7 +445,7 @@ fn s49_an_edit_lasts_until_the_next_update_of_its_property_in_a_class_with_notif
     check_all::<Watched>();
 }
 
-/// Makes each edit in each kind of collection, restores the object, and lets each event happen.
+/// Makes each edit in each kind of collection, calls `restore`, and then makes each event.
 fn check_restoring<M: Machine + Default>() {
     for kind in KINDS {
         for edit in EDITS {
@@ -490,8 +491,8 @@ fn one_property_is_restored_and_the_others_stay_edited() {
     assert_eq!(room.client()[object].power, 0);
 }
 
-/// A client with edits has the same value of each property as a client without edits from the next update of
-/// the property on, and at once after `restore`.
+/// A client with edits shows the same value of a property as a client without edits: after the next update of
+/// the property, or at once after `restore`.
 #[test]
 fn random_edits_leave_nothing_after_the_next_update() {
     for seed in 0..12 {

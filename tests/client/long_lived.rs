@@ -1,5 +1,6 @@
-//! A client that lives for thousands of packets, and knows the properties of many updates from earlier ones.
-//! It has the same values as the server after each packet, and so does a client that has just joined.
+//! A client that receives thousands of packets. It reuses the lists of properties that earlier updates
+//! contained. It has the same values as the server after each packet, and so has a client that has just
+//! joined.
 //!
 //! *Invariant:* all values have an exact form on the wire, so that the objects of both sides can be compared
 //! as they are.
@@ -17,7 +18,7 @@ use repl::{CongestionControl, OrderedFastArray, ReplicatedMap};
 use crate::support::Room;
 use linked::Linked;
 
-/// More handles than the bits of two words.
+/// More handles than 128, so a set of them needs more than two words.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 struct Panel {
     #[replicated]
@@ -68,7 +69,7 @@ enum Mode {
     },
 }
 
-/// Few handles, so that there are few sets of them.
+/// Few handles, so there are few different sets of them.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 #[replicated(all)]
 struct Bolt {
@@ -90,7 +91,7 @@ struct Rivet {
     age: u8,
 }
 
-/// A class of properties without recipes: arrays, strings, maps.
+/// A class whose properties (arrays, strings, maps) cannot be read by recipes.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 struct Locker {
     #[replicated]
@@ -133,7 +134,7 @@ fn register(client: &mut Client) {
     client.register::<Panel>().register::<Bolt>().register::<Rivet>().register::<Locker>();
 }
 
-/// Which properties of an object change.
+/// A number that says which properties of an object change.
 type Choice = u64;
 
 /// The objects of a server, and the sets of properties that change again and again.
@@ -143,7 +144,8 @@ struct Works {
     bolts: Vec<ObjectRef<Bolt>>,
     rivets: Vec<ObjectRef<Rivet>>,
     lockers: Vec<ObjectRef<Locker>>,
-    /// Choices of properties that change together. There are more than a client keeps lists for.
+    /// Choices of properties that change together. There are more choices than a client keeps property lists
+    /// for later packets.
     habits: Vec<Choice>,
 }
 
@@ -168,8 +170,8 @@ impl Works {
         }
     }
 
-    /// Makes the changes of a tick. In most ticks several neighbours change in the same properties. In few
-    /// ticks all objects change, each in properties of its own.
+    /// Makes the changes of a tick. In most ticks, several neighbouring objects change in the same
+    /// properties. In few ticks all objects change, each in other properties.
     fn change(&mut self, server: &mut Server) {
         if self.rng.chance(0.05) {
             let Self { rng, panels, bolts, rivets, habits, .. } = self;
@@ -212,7 +214,7 @@ impl Works {
                     change_locker(&mut server[*one], choice, rng);
                 }),
                 6 => {
-                    // Bolts and rivets in turns, with the same handles.
+                    // Bolts and rivets alternate, and change in the same handles.
                     for (bolt, rivet) in bolts.iter().zip(rivets.iter()).skip(first).take(count) {
                         change_bolt(&mut server[*bolt], choice, bolts, rng);
                         change_rivet(&mut server[*rivet], choice, bolts, rng);
@@ -224,7 +226,7 @@ impl Works {
         }
     }
 
-    /// Removes some objects, and spawns the same number of objects of the same class one after another.
+    /// Removes some objects of a class, and spawns the same number of new ones in a row.
     fn replace(&mut self, server: &mut Server) {
         let (class, count) = (self.rng.below(4), 1 + self.rng.below(3));
         let mut go = |gone: Option<ObjectRef<()>>| gone.into_iter().for_each(|gone| server.despawn(gone));
@@ -435,7 +437,7 @@ fn change_locker(locker: &mut Locker, choice: Choice, rng: &mut Rng) {
     }
 }
 
-/// Compares all clients with the server in each tick. One of the clients stays, the other leaves and joins
+/// Compares all clients with the server in each tick. One client stays connected. The other leaves and joins
 /// again as a new client.
 #[test]
 fn r05_an_old_client_and_a_new_one_have_the_values_of_the_server_in_each_tick() {
@@ -461,7 +463,8 @@ fn r05_an_old_client_and_a_new_one_have_the_values_of_the_server_in_each_tick() 
     }
 }
 
-/// Loses, repeats and reorders packets, and compares the clients with the server whenever all has arrived.
+/// Loses, repeats and reorders packets. Compares the clients with the server whenever all packets have
+/// arrived.
 #[test]
 fn r05_an_old_client_has_the_values_of_the_server_after_each_storm() {
     for seed in seeds(0..12) {
@@ -506,8 +509,8 @@ fn r05_an_old_client_has_the_values_of_the_server_after_each_storm() {
     }
 }
 
-/// The user of a client changes its copies at random. No packet is refused because of that, and when the
-/// server changes a value afterwards, the client has the value of the server.
+/// The user of a client changes its copies at random. The client still accepts all packets, and after the
+/// server has changed a value, the client has the value of the server.
 #[test]
 fn s49_an_old_client_that_changes_its_copies_takes_all_packets() {
     for seed in seeds(0..8) {

@@ -79,8 +79,8 @@ fn one_hero() -> (Room, ObjectRef<Hero>) {
     (room, hero)
 }
 
-/// Returns what the client's hero has logged since the last call, without the callbacks that enclose each
-/// packet.
+/// Returns the lines that the client's hero has logged since the last call, without the callbacks before and
+/// after each packet.
 fn notes(room: &mut Room, hero: ObjectRef<Hero>) -> Vec<String> {
     let frame = |line: &String| line.starts_with("pre") || line.starts_with("post") || line == "notified";
     log(room, hero).into_iter().filter(|line| !frame(line)).collect()
@@ -184,7 +184,7 @@ fn s51_an_array_that_is_received_as_it_is_shown_notifies_only_if_told_always() {
         std::mem::take(&mut room.guests[0].client.get_mut(choir).expect("the client has it").log)
     };
     assert_eq!(log(&mut room), ["songs [1, 7] > [1, 7]"], "received with the elements that it shows");
-    // A second case is an array with a length that the client changed itself.
+    // In this case the client itself has changed the length of the array.
     let local = room.guests[0].client.get_mut(choir).expect("the client has it");
     local.voices.push(3);
     local.songs.push(3);
@@ -286,7 +286,7 @@ fn s54_callbacks_come_in_order_and_post_net_init_last() {
 }
 
 thread_local! {
-    /// The callbacks of all pawns, in the order of the calls.
+    /// The callbacks of all pawns, first to last.
     static COURSE: RefCell<Vec<(u8, &'static str)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -394,7 +394,7 @@ fn s54_all_openings_of_a_packet_are_there_before_any_callback_after_receiving() 
     };
     let (mut room, _) =
         Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Pawn::numbered(1)));
-    // Objects with other handles are not opened together.
+    // Objects that are opened with other handles are opened separately.
     room.server.spawn(Pawn::numbered(2));
     room.server.spawn(Pawn { steps: 5, ..Pawn::numbered(3) });
     let packets = room.tick_one();

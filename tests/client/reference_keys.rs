@@ -1,6 +1,6 @@
-//! References as keys of maps and sets: a client shows an entry while it has the object of the key.
+//! References as keys of maps and sets: a client shows an entry only while it has the object of the key.
 //!
-//! *Invariant:* each key that a client shows names an object that it has.
+//! *Invariant:* each key that a client shows refers to an object that it has.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

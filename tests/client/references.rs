@@ -1,7 +1,7 @@
-//! References on a client: null while the client does not have the object, filled in when it does (S116 to
-//! S122, R18, R19).
+//! References on a client: null while the client does not have the object, and valid as soon as it has (S116
+//! to S122, R18, R19).
 //!
-//! *Invariant:* each reference that a client shows is null or names an object that it has.
+//! *Invariant:* each reference that a client shows is null or refers to an object that it has.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -40,7 +40,7 @@ impl Unit {
     }
 }
 
-/// A leaf with a reference and another value.
+/// A value that is sent as a unit: a reference with a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Order {
     about: ObjectRef<Unit>,
@@ -61,7 +61,7 @@ impl NetSerialize for Order {
 }
 repl::leaf!(Order);
 
-/// A leaf that contains a reference, and whose first bits look like a reference to another object.
+/// A value that is sent as a unit. Its first bits look like a reference to another object.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 enum Goal {
     #[default]
@@ -286,7 +286,7 @@ fn r19_a_reference_is_sent_alike_whether_its_object_is_visible_or_not() {
     let (mut room, one, other) = two_units();
     room.enter();
     room.settle();
-    // From here on both clients know the same tick.
+    // Now both clients know that they have received the same tick.
     room.server[one].number = 1;
     room.settle();
     room.server[one].target = other;

@@ -1,5 +1,5 @@
-//! `restore`: a client puts an object back to the values that it last received. `local_edits` tests which
-//! edits of collections it undoes.
+//! `restore`: a client sets an object back to the values that the server sent last. The file `local_edits.rs`
+//! tests which edits of collections this undoes.
 //!
 //! *Invariant:* `restore` reports nothing and changes no field that is not replicated.
 
@@ -83,7 +83,7 @@ fn a_value_that_arrived_after_the_edit_is_the_one_that_comes_back() {
     assert!(room.guests[0].client.object(object).restore());
     let hero = &room.client()[object];
     assert_eq!((hero.health, &*hero.name, hero.spots), (90, "Ada", [1, 2, 30]));
-    // The next prediction begins.
+    // The client predicts again, by another edit.
     room.guests[0].client[object].health = 2;
     assert!(room.guests[0].client.object(object).restore());
     assert_eq!(room.client()[object].health, 90);

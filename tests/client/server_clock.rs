@@ -1,4 +1,4 @@
-//! The server's tick and clock, as a client knows them.
+//! The server's tick and clock, as a client knows them from packets.
 //!
 //! *Invariant:* whatever packets are lost or late, a client never computes a wrong tick.
 
@@ -78,7 +78,7 @@ fn a_value_is_drawn_between_the_ticks_of_the_server_as_the_clock_of_the_client_s
 fn a_packet_that_comes_late_does_not_turn_the_server_tick_back() {
     let (mut room, player, chest) = room();
     for round in 1..20 {
-        // The packets are about different objects, so both are applied in any order.
+        // The packets are about different objects, so the client applies both, whatever their order.
         room.server[player].health = round;
         let first = room.tick_one();
         room.server[chest].gold = round.into();

@@ -1,6 +1,6 @@
 //! The stream of updates: what a client reports about its objects, in the order of the packets.
 //!
-//! *Invariant:* a user who polls all updates, from any time on, knows the objects of the client.
+//! *Invariant:* a user who polls all updates knows the objects of the client, even if he begins to poll late.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -148,7 +148,7 @@ fn who_polls_late_is_told_the_same_world() {
         (unknown.erase(), UpdateKind::UnknownPath("unknown".into())),
         (ObjectRef::NULL, UpdateKind::PathDestroyed("gone".into())),
     ];
-    // The updates about one object keep their order.
+    // Updates about the same object keep their order.
     let of_one =
         |(one, _): &(ObjectRef<()>, UpdateKind), (other, _): &(ObjectRef<()>, UpdateKind)| one.cmp(other);
     told.sort_by(of_one);
@@ -182,7 +182,7 @@ fn s204_the_owner_of_a_new_object_is_told_and_nobody_else() {
         (room.polled(0), room.polled(1)),
         (vec![spawned.clone(), owned.clone()], vec![spawned.clone()])
     );
-    // Several objects of one run.
+    // These objects are opened together, in one run.
     let many: Vec<_> = (0..3).map(|health| room.server.spawn(knight(health))).collect();
     many.iter().for_each(|&knight| _ = room.server.object(knight).set_owner(Some(owner)));
     room.settle();
@@ -262,7 +262,7 @@ fn a_departed_object_is_readable_until_the_next_poll() {
     assert_eq!(heroes.map(|hero| health(client, hero)), [Some(1), Some(2)], "the first was told just now");
     let second = client.poll_update().and_then(|update| update.cast::<Knight>()).expect("both are gone");
     assert_eq!((health(client, first), health(client, second).is_some()), (None, true));
-    // Another event does not end it.
+    // Polling events does not matter: the removed object can still be read.
     while client.poll_event().is_some() {}
     assert!(health(client, second).is_some());
     assert!(client.poll_update().is_none());
@@ -278,7 +278,7 @@ fn the_tick_of_an_update_is_that_of_the_server_in_which_its_packet_was_made() {
     let mut expected = BTreeMap::new();
     for health in 1..600_u16 {
         if health % 7 == 0 {
-            // More ticks than a byte counts.
+            // A byte cannot count this many ticks.
             (0..health % 300).for_each(|_| _ = room.step());
         }
         room.server[bors].health = health;
@@ -403,7 +403,7 @@ fn in_another_session_all_objects_go_and_come_again() {
 fn s202_the_root_of_a_family_is_told_before_its_parts_whatever_their_slots() {
     for loses in [false, true] {
         let mut room = room();
-        // The slots of these objects are free for the family, the last one first.
+        // The slots of these objects become free for the family, the slot of the last object first.
         let before: Vec<_> = (0..4).map(|health| room.server.spawn(knight(health))).collect();
         room.settle();
         before.into_iter().for_each(|knight| room.server.despawn(knight));

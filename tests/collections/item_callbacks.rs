@@ -1,7 +1,6 @@
-//! Tests which callbacks of items run when their array remains, when it is removed, and when another array
-//! replaces it.
+//! Which callbacks of items run if their array remains, if it is removed, and if another array replaces it.
 //!
-//! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
+//! *Invariant:* each test runs on its own thread, so each has its own record of callbacks.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

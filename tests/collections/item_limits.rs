@@ -1,6 +1,6 @@
 //! Limits of data that is sent in parts: the size of an item or entry, and the number of items and entries.
 //!
-//! *Invariant:* reaching a limit on the server never ends a connection, whatever is lost.
+//! *Invariant:* a limit that is reached on the server never ends a connection, whatever packets are lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,7 +17,7 @@ struct Shop {
     few_keys: BTreeSet<u32>,
 }
 
-/// Makes changes in quick succession and loses every other one, before the server can notice a loss.
+/// Makes changes in quick succession and loses every second packet, before the server can notice a loss.
 fn lose_every_other(mut change: impl FnMut(&mut Shop, u32)) -> Result<(), ReceiveError> {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Shop>();
@@ -138,7 +138,7 @@ fn an_item_that_just_fits_arrives_in_updates_and_openings() {
     let library = room.server.spawn(Library::default());
     room.enter();
     room.settle();
-    // A quarter of a mebibyte holds about 50,000 pages with their ids.
+    // A quarter of a mebibyte can store about 50,000 pages with their ids.
     let (mut below, mut over) = (0, 200_000);
     while below + 50 < over {
         let middle = (below + over) / 2;

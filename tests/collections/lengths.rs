@@ -1,5 +1,5 @@
-//! Limits on the lengths of fast arrays, set by an attribute of the field, and other attributes for items
-//! that are a single value.
+//! Limits on the lengths of fast arrays, which an attribute of the field sets. Also other attributes of the
+//! field for items that are single values.
 //!
 //! *Invariant:* only the server enforces a limit. After losses a client may hold more items for a while.
 
@@ -44,7 +44,7 @@ struct Note {
     lines: FastArray<u8>,
 }
 
-/// Arrays of leaves with attributes that change how they are sent.
+/// Arrays of single values. The attributes of the fields change how these are sent.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Numbers {
@@ -154,7 +154,8 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     let too_long = |len, max| WriteError::TooLong { len, max };
     assert_eq!(told, [("note", too_long(3, 2)), ("pouches", too_long(3, 2)), ("spare", too_long(4, 3))]);
     let shown = seen(&room, 0, bag);
-    // No element arrives with a value that the server never had: neither this pouch nor the previous pouch.
+    // No element arrives with a value that the server never had. This holds for this pouch and for the pouch
+    // before it.
     assert_eq!(shown.pouches.iter().map(|pouch| pouch.coins.len()).collect::<Vec<_>>(), [2]);
     assert_eq!(shown.spare, None);
     assert_eq!(shown.note.lines.len(), 0);
@@ -168,7 +169,7 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     assert_eq!((shown.spare.as_ref().map(|spare| spare.len()), shown.note.lines.len()), (Some(3), 2));
 }
 
-/// Returns a source of random decisions, the same in every run.
+/// Returns a function that returns true in `percent` percent of its calls, in the same order in every run.
 fn chances(seed: u64, percent: u64) -> impl FnMut() -> bool {
     let mut state = seed;
     move || {

@@ -1,5 +1,5 @@
-//! Maps and sets from a server to its clients: they are sent by entry, under any loss and with any hasher
-//! (R14, S17, W16).
+//! Maps and sets from a server to its clients: they are sent entry by entry, under any loss and with any
+//! hasher (R14, S17, W16).
 //!
 //! *Invariant:* after a round trip without changes a client's map equals the server's. The order of entries
 //! does not matter.
@@ -67,8 +67,8 @@ fn s17_w16_maps_and_sets_are_replicated_by_entry() {
 fn r14_an_update_costs_what_changed_of_the_entries_that_did() {
     let mut pair = Pair::<Board>::new();
     pair.update(|board| board.scores = scores(0..1_000));
-    // 3 bits for the object's handles, 2 for removals, 1 + 32 + 1 for one entry, 4 for its handles, 16 for
-    // the value, 1 for the end.
+    // The bits are: 3 for the object's handles, 2 for removals, 1 + 32 + 1 for one entry, 4 for its handles,
+    // 16 for the value, and 1 for the end.
     let changed = pair.update(|board| board.scores.get_mut(&500).unwrap().deaths = 9);
     assert!(changed <= 64, "{changed} bits");
     let removed = pair.update(|board| drop(board.scores.remove(&500)));
@@ -163,7 +163,8 @@ fn same_house(one: &House, other: &House) -> bool {
         })
 }
 
-/// Makes an update and ends it as a client does, so that callbacks run.
+/// Makes a change, sends it as an update, and ends the update as a client does, so that callbacks run.
+/// Returns its bits.
 fn tell(pair: &mut Pair<House>, edit: impl FnOnce(&mut House)) -> usize {
     let bits = pair.update(edit);
     pair.class.conclude(&mut pair.replica, true);
@@ -206,7 +207,7 @@ fn w16_maps_nest_in_everything_and_everything_in_maps() {
     });
 }
 
-/// A number that its wire form as a key limits to 0 to 255.
+/// A number. As a key on the wire, it must be from 0 to 255.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Clamped {
     #[replicated(range = 0..=255, saturate)]
@@ -305,7 +306,7 @@ struct Told {
     target: ObjectRef<Mark>,
     #[replicated]
     list: Vec<u8>,
-    /// The value as the last callback saw it.
+    /// The values at the time of the last callback.
     #[replicated(skip)]
     told: Option<(u16, u8, ObjectRef<Mark>, Vec<u8>)>,
     #[replicated(skip)]
@@ -628,8 +629,8 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
     assert_eq!(lengths(&room.client()[world]), ([1; 3], [1; 3]));
 }
 
-/// The order of an `IndexMap` or `IndexSet` is not replicated: clients get the same entries in the order in
-/// which they arrive, and a change of the order sends nothing.
+/// The order of an `IndexMap` or `IndexSet` is not replicated. Clients have the same entries, but in the
+/// order in which they arrived. A change of only the order sends nothing.
 #[test]
 fn w16_indexed_maps_and_sets_have_the_same_entries_on_clients_but_another_order() {
     #[derive(Replicated, Default)]

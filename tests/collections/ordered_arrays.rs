@@ -38,7 +38,7 @@ fn assert_same(room: &Room, scroll: ObjectRef<Scroll>) {
     }
 }
 
-/// Returns how many bits the first guest received for `change`.
+/// Makes a change. Returns how many bits of the lines the first guest received for it.
 fn cost(room: &mut Room, scroll: ObjectRef<Scroll>, change: impl FnOnce(&mut OrderedFastArray<u64>)) -> u64 {
     let before = room.received::<Scroll>(0, "lines").1;
     change(&mut room.server[scroll].lines);
@@ -50,7 +50,7 @@ fn cost(room: &mut Room, scroll: ObjectRef<Scroll>, change: impl FnOnce(&mut Ord
 #[test]
 fn r13_an_insertion_among_many_is_a_few_bytes() {
     let (mut room, scroll) = Room::measuring(|| room_with(0..10_000));
-    // The value takes 8 bytes.
+    // Of these bits, the value takes 8 bytes.
     let bits = cost(&mut room, scroll, |lines| {
         lines.insert(5_000, 77);
     });
@@ -114,8 +114,8 @@ fn s145_a_client_is_notified_once_of_each_move_from_and_to_any_place() {
 #[test]
 fn r13_room_is_made_for_a_few_labels_at_a_time() {
     let (mut room, scroll) = Room::measuring(|| room_with(0..2_000));
-    // All insertions are after one item, and before the item inserted last. These insertions need more new
-    // labels than any others.
+    // All insertions are after the same item and before the item that was inserted last. They need longer
+    // labels than insertions at any other position.
     for round in 0..40 {
         let bits = cost(&mut room, scroll, |lines| {
             for step in 0..20 {
@@ -159,9 +159,9 @@ fn s183_local_items_stay_between_those_of_the_server() {
     assert_eq!(room.client().get(scroll).expect("it is there").lines, [1_000]);
 }
 
-/// Inserts `count` items among 1,000, at the indices that `place` returns for the length and the number of
-/// inserted items. Each update contains `batch` insertions. Returns the bits of all updates without the
-/// values.
+/// Inserts `count` items into an array of 1,000 items, with `batch` insertions in each update. `place`
+/// returns the index for a length and a number of inserted items. Returns the bits of all updates together,
+/// without the bits of the values.
 fn bits_beside_values(count: usize, batch: usize, mut place: impl FnMut(usize, usize) -> usize) -> usize {
     let class: Class<Scroll> = Class::new();
     let mut live = Scroll { lines: (0..1_000).collect(), author: 0 };
@@ -181,7 +181,8 @@ fn bits_beside_values(count: usize, batch: usize, mut place: impl FnMut(usize, u
 #[test]
 fn r13_no_way_to_insert_that_is_foreseen_takes_many_bytes() {
     type Place = fn(usize, usize) -> usize;
-    // The limits are in tenths of a byte for each insertion, with ten and with one insertion in an update.
+    // For each position, two limits in tenths of a byte for each insertion: for updates with ten insertions,
+    // and with one.
     let places: [(&str, Place, usize, usize); 10] = [
         ("append", |len, _| len, 15, 75),
         ("prepend", |_, _| 0, 15, 75),
@@ -224,8 +225,8 @@ fn r13_unforeseen_ways_to_insert_take_bounded_bytes() {
     assert!(beside_last <= 10_000 * 8 * 16, "{beside_last} bits beside the last");
 }
 
-/// Encodes an update of an object that contains only the items of `live`, for a client with the items of
-/// `shadow`.
+/// Encodes an update that changes an object with the items of `shadow` into an object with the items of
+/// `live`.
 fn update(class: &Class<Scroll>, live: &Scroll, shadow: &mut Scroll) -> (HandleSet, Vec<bool>) {
     let (mut list, mut refusals) = (Changelist::new(), Vec::new());
     class.compare(
@@ -254,7 +255,7 @@ fn bytes(bits: &[bool]) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// Returns the bits of a label after the label without digits.
+/// Returns the bits of a label that follows a label without digits.
 fn label(going: u64, coming: u64, digits: &[u8]) -> Vec<bool> {
     let mut writer = BitWriter::new();
     writer.write_bits(0, 2);
@@ -443,7 +444,7 @@ fn apply_to_some(op: &Op, lines: &mut OrderedFastArray<u64>, model: &mut Vec<u64
     }
 }
 
-/// What happens to ten packets: how many are lost, delayed and repeated. All other packets are delivered.
+/// What happens to ten packets: how many of them are lost, delayed or repeated. The others are delivered.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     lost: u32,
@@ -510,7 +511,7 @@ proptest! {
                 Link { lost, late, twice }.carry(&mut room, guest, packets, &mut late_packets[guest], &mut dice);
             }
         }
-        // A lost hello is repeated only after a while. In this time nothing is sent.
+        // A lost hello is repeated only after a while. Until then the client sends nothing.
         for _ in 0..200 {
             room.step();
         }

@@ -1,4 +1,5 @@
-//! Hash maps and hash sets have another order in each run. No packet, event or callback shows this order.
+//! Hash maps and hash sets have another order in each run. This order does not affect any packet, event or
+//! callback.
 //!
 //! *Invariant:* two rooms with the same seed make the same calls.
 
@@ -13,7 +14,7 @@ use repl::{ItemCallbacks, ReplicatedMap, WriteError};
 use crate::support::Room;
 
 thread_local! {
-    /// The callbacks that ran.
+    /// The callbacks that ran, as text.
     static CALLED: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -101,7 +102,7 @@ fn change(atlas: &mut Atlas, others: &[ObjectRef<Atlas>], rng: &mut Rng) {
 #[derive(PartialEq)]
 struct Shown {
     packets: Vec<Vec<u8>>,
-    /// Events and callbacks.
+    /// The events and callbacks as text.
     told: String,
 }
 
@@ -145,7 +146,7 @@ fn record(seed: u64) -> Vec<Shown> {
             room.hear(guest, &replies);
             shown.packets.extend(replies);
         }
-        // Events of refused values have a test of their own.
+        // Another test checks the events of refused values.
         while let Some(event) = room.server.poll_event() {
             if !matches!(event, ServerEvent::ValueRefused { .. }) {
                 writeln!(shown.told, "{event:?}").expect("memory");
@@ -185,7 +186,7 @@ fn first_difference(one: &Shown, other: &Shown) -> String {
     )
 }
 
-/// Returns the errors of the values that are refused in a tick, if a map has several of them.
+/// Returns the refused properties of a tick with their errors, if a map contains several refused values.
 fn refused() -> Vec<(&'static str, WriteError)> {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Atlas>();

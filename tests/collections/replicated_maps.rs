@@ -21,7 +21,7 @@ struct Score {
     names: Vec<String>,
 }
 
-/// The same object with either map.
+/// An object with ordinary maps. The other class has the same fields with maps that record their writes.
 #[derive(Replicated, Default)]
 #[replicated(name = "Board")]
 struct Plain {
@@ -36,7 +36,7 @@ struct Recorded {
     scores: ReplicatedMap<String, Score>,
 }
 
-/// One write to both maps.
+/// A write that is made to both kinds of maps.
 #[derive(Clone, Debug)]
 enum Write {
     Insert(u8, u8),
@@ -47,9 +47,9 @@ enum Write {
     Entry(u8, u8),
     Retain(u8),
     Clear,
-    /// Another map with the same entries replaces the map.
+    /// Assigns another map with the same entries.
     Replace,
-    /// The map is taken out of the field, and the new map there is filled with its entries.
+    /// Takes the map out of the field, and fills the new map in the field with its entries.
     Refill,
     Extend(u8),
     Drain,

@@ -1,6 +1,5 @@
 //! Conditions: which connections may receive a property, as far as the class of an object decides this (S34
-//! to S41). The tests with live connections are in other files, except for the tests of roles, which are in
-//! this file.
+//! to S41). Tests with a live server and clients are in other files, except the tests of roles.
 
 use crate::pair::{Pair, handles};
 use crate::support::{Room, size};
@@ -8,11 +7,11 @@ use repl::Condition;
 use repl::prelude::*;
 use repl::tools::{Class, ViewFlags};
 
-/// Whether a property is sent, given the bits of the flags.
+/// Returns whether a property is sent. The argument has the flags as bits.
 type Allows = fn(u8) -> bool;
 
-/// The conditions in the order of their numbers (S34), with the truth table of S35. The letters I, O, S, P,
-/// R and F stand for the bits of the flags initial, owner, simulated, physics, replay and far.
+/// The conditions, ascending by number (S34), each with its row of the truth table S35. I, O, S, P, R and F
+/// are the bits of the flags initial, owner, simulated, physics, replay and far.
 const TABLE: [(Condition, &str, Allows); 17] = {
     const I: u8 = 1;
     const O: u8 = 2;
@@ -139,7 +138,8 @@ fn s37_s39_s40_never_is_never_compared_and_initial_only_only_at_an_opening() {
     assert!(!class.differs(&live, &shadow, &[]));
 }
 
-/// One property for clients with a simulated proxy, one for all other clients, and one for all clients.
+/// One property for clients with a simulated proxy, one for all other clients, and one for all clients
+/// together.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Pawn {

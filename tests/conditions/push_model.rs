@@ -1,5 +1,5 @@
-//! Tests which values are compared: conditions (S39), marks, and comparisons that are skipped while no
-//! connection needs them (S123 to S133, W17).
+//! Which values are compared: conditions (S39), marks, and comparisons that are skipped while no connection
+//! needs them (S123 to S133, W17).
 //!
 //! *Invariant:* the values themselves count how often they are compared, so even a comparison without effect
 //! is noticed.
@@ -48,7 +48,7 @@ counted!(Switched, SWITCHED);
 counted!(Chosen, CHOSEN);
 counted!(Unsent, UNSENT);
 
-/// A counted number under each condition that decides what is compared, and one under another condition.
+/// One counted number for each condition that decides what is compared, and one for another condition.
 #[derive(Replicated, Default)]
 struct Gauge {
     #[replicated]
@@ -65,7 +65,7 @@ struct Gauge {
     unsent: Unsent,
 }
 
-/// Writes to the gauge, and returns which properties are compared until the room is at rest.
+/// Writes to the gauge. Returns which properties are compared until the server sends nothing more.
 fn compared_of(room: &mut Room, gauge: ObjectRef<Gauge>) -> Vec<&'static str> {
     let counts = || [FOR_OWNER.get(), AT_OPEN.get(), SWITCHED.get(), CHOSEN.get(), UNSENT.get()];
     let before = counts();
@@ -96,7 +96,8 @@ fn s39_only_these_conditions_affect_comparisons() {
     room.server.object(gauge).set_dynamic_condition(chosen, Condition::Never);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner"]);
 
-    // An opening compares the properties for openings. Properties that are switched off are not compared.
+    // An opening compares the properties that only openings contain. Properties that are switched off are not
+    // compared.
     room.enter();
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "at_open"], "an opening");
     room.server.object(gauge).set_custom_active(switched, true);
@@ -142,7 +143,7 @@ fn of(name: &str) -> PropertyIndex<Meter> {
     property::<Meter>(name)
 }
 
-/// Returns whether polled and pushed values are compared while `run` runs.
+/// Returns whether polled values and whether pushed values are compared while `run` runs.
 fn compared(run: impl FnOnce()) -> (bool, bool) {
     let before = (POLLED.get(), PUSHED.get());
     run();
@@ -154,7 +155,7 @@ fn shown(room: &Room, guest: usize, meter: ObjectRef<Meter>) -> &Meter {
     room.guests[guest].client.get(meter).expect("the client has it")
 }
 
-/// Asserts that for two seconds nothing is compared, and only keep-alive packets are sent.
+/// Asserts that for two seconds nothing is compared, and that only keep-alive packets are sent.
 fn assert_skipped(room: &mut Room, why: &str) {
     let is_compared = compared(|| {
         for _ in 0..120 {
@@ -192,7 +193,7 @@ fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
         room.server[object].row = [1, 2, 3];
         room.server[object].pushed = Pushed(7);
     }
-    // Marks all elements of a fixed array. Each element of the array is a parent.
+    // This marks all elements of a fixed array. Each element is one parent (one entry of the layout).
     room.server.object(meter).mark_dirty(of("row"));
     room.settle();
     for guest in 0..3 {
@@ -219,7 +220,7 @@ fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
     assert_eq!((shown(&room, 0, meter).pushed.0, room.updates::<Meter>(0, "pushed")), (5, 1));
 }
 
-/// An object of numbers, which takes no more than a known number of bits.
+/// An object of numbers only. So the server knows how many bits it can take at most.
 #[derive(Clone, Debug, PartialEq, Replicated, Default)]
 struct Dial {
     #[replicated]
@@ -259,7 +260,7 @@ fn s124_s125_marks_of_objects_of_numbers_are_of_one_property_and_for_one_compari
     room.settle();
     assert_eq!(shown(&room), [dial(2, 1, 0), dial(2, 0, 2), dial(2, 0, 0)], "the first mark was compared");
 
-    // The last object takes the place of the removed one, together with its mark.
+    // The last object moves to the place of the removed one, and its mark moves with it.
     write(&mut room, 3);
     room.server.object(dials[0]).mark_dirty(of("second"));
     room.server.object(dials[2]).mark_dirty(of("first"));
@@ -404,7 +405,7 @@ fn s131_a_lost_change_of_a_fast_array_is_sent_again_though_nothing_changes_any_m
     }
 }
 
-/// An event that concerns a meter in a room of three clients.
+/// An event that happens to a meter in a room of three clients.
 type Happening = fn(&mut Room, ObjectRef<Meter>, [ConnectionId; 3]);
 
 #[test]
@@ -447,7 +448,7 @@ fn s133_each_connection_tracks_changes_separately() {
     let (mut room, meter) = Room::measuring(|| room(3));
     let other = room.server.spawn(Meter::default());
     room.settle();
-    // Each client has a view of its own, so nothing is shared.
+    // Each client sees the objects in another way, so the clients share nothing.
     for guest in 0..3 {
         for object in [meter, other] {
             room.server.object(object).set_custom_active_for(room.guests[guest].id, of("extra"), false);
@@ -479,7 +480,7 @@ fn s133_each_connection_tracks_changes_separately() {
     );
 }
 
-/// An object that can be called.
+/// An object with a call.
 #[derive(Replicated, Default)]
 struct Bell {
     #[replicated]
@@ -505,8 +506,8 @@ fn belfry() -> (Room, ObjectRef<Bell>) {
     })
 }
 
-/// Runs some ticks, and returns whether anything is compared in them. If `is_lost`, the first client receives
-/// nothing.
+/// Runs some ticks, and returns whether anything is compared in them. If `is_lost`, all packets to the first
+/// client are lost.
 fn compared_in(room: &mut Room, ticks: usize, is_lost: bool) -> bool {
     let ticks = || {
         for _ in 0..ticks {
@@ -527,14 +528,14 @@ fn w17_objects_of_which_something_waits_for_one_connection_are_compared_only_whe
             NotSent::Paused => _ = room.server.connection(id).pause(),
             NotSent::Budget => {
                 room.server.connection(id).set_budget(1);
-                // This opening is sent although it is larger than the budget. Then nothing may be sent until
-                // the budget has made up for it.
+                // This opening is sent although it is larger than the budget. After that, the budget allows
+                // nothing until enough time has passed.
                 room.server.spawn(Bell { text: "t".repeat(500), ..Bell::default() });
                 room.step();
             }
             _ => room.server[bell].text = "t".repeat(4_000),
         }
-        // Its opening waits, and the call waits for the opening.
+        // The opening of this object waits, and the call waits for the opening.
         let newborn = room.server.spawn(Bell::default());
         room.server.call(newborn).ring().expect("there is room");
         for value in 1..=3 {
@@ -570,4 +571,47 @@ fn s187_w17_a_change_that_waits_for_the_rate_of_its_object_is_compared_once_when
     room.server.object(bell).force_update();
     assert!(compared_in(&mut room, 1, false) && !compared_in(&mut room, 30, false));
     assert_eq!((room.client()[bell].polled.0, room.client()[bell].rung), (3, 1));
+}
+
+#[test]
+fn s133_what_two_paused_clients_lack_is_kept_until_both_have_it() {
+    let (mut room, meter) = room(3);
+    let ids = [0, 1].map(|guest| room.guests[guest].id);
+    ids.iter().for_each(|id| _ = room.server.connection(*id).pause());
+    for value in 1..=3 {
+        room.server[meter].polled = Polled(value);
+        room.step();
+    }
+    for (guest, id) in ids.into_iter().enumerate() {
+        room.server.connection(id).resume();
+        room.settle();
+        assert_eq!(shown(&room, guest, meter).polled.0, 3, "guest {guest}");
+    }
+}
+
+/// All of its properties are compared only when they are marked.
+#[derive(Replicated, Default)]
+struct Tally {
+    #[replicated(push)]
+    first: u32,
+    #[replicated(push)]
+    second: u64,
+}
+
+#[test]
+fn s63_a_marked_value_that_went_there_and_back_is_not_sent() {
+    let (mut room, tally) = Room::furnished(
+        ServerConfig::default(),
+        |client| {
+            client.register::<Tally>();
+        },
+        1,
+        |server| server.spawn(Tally { first: 1, second: 2 }),
+    );
+    for (first, second) in [(7, 8), (1, 2)] {
+        room.server.edit(tally).first(first).second(second);
+    }
+    assert!(room.tick_one().iter().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
+    room.server.edit(tally).first(7);
+    assert!(room.tick_one().iter().any(|packet| packet.len() > SIGN_OF_LIFE_BYTES));
 }

@@ -1,6 +1,6 @@
-//! Times that cannot be the time since a fixed start: debug builds panic with a hint.
+//! Times that are not the time since a fixed start: debug builds panic with a hint.
 //!
-//! *Invariant:* a time that never decreases, or only seldom, never causes a panic.
+//! *Invariant:* a time that never decreases, or decreases only seldom, never causes a panic.
 #![cfg(debug_assertions)]
 
 use std::time::Duration;
@@ -27,7 +27,8 @@ fn frames() -> impl Iterator<Item = Duration> {
     (0..5_000_u64).map(|frame| Duration::from_micros(16_000 + frame * 7_919 % 1_500))
 }
 
-/// Sends the packets of a tick at the times `of_server` and `of_client`.
+/// Runs a tick of both sides and exchanges their packets. The server's time is `of_server`, the client's is
+/// `of_client`.
 fn exchange(room: &mut Room, of_server: Duration, of_client: Duration) {
     let Guest { client, id } = &mut room.guests[0];
     while let Some(packet) = client.poll_transmit() {

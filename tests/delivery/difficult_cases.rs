@@ -69,8 +69,7 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     room.deliver(0, &opening);
     room.server.despawn(object);
     room.tick_one();
-    // This ack acknowledges that the client has received the closing. But the closing was sent before the
-    // object was shown again.
+    // This ack also acknowledges the closing. But the closing was sent before the object was shown again.
     room.hear(0, &ack_of_second);
     let next = room.server.spawn(thing(7));
     room.settle();
@@ -104,8 +103,8 @@ fn r10_a_change_of_an_object_being_opened_waits_for_room() {
         room.server.spawn(Thing { text: "large".repeat(400), ..Thing::default() });
     }
     room.enter();
-    // The client says hello and is welcomed. The packet with the small object arrives, the eight packets with
-    // large objects do not.
+    // The client says hello and is welcomed. The packet with the small object arrives, but the eight packets
+    // with large objects are lost.
     room.step();
     let proof = room.replies(0);
     room.hear(0, &proof);
@@ -209,12 +208,12 @@ fn r09_acks_lost_in_both_directions_are_repeated() {
         room.wait(TICK);
         !room.replies(0).is_empty()
     });
-    // The client repeats its acks so often that two of them arrive if they are lost at the same rate as the
-    // packets that it has received.
+    // The client repeats its acks. If they are lost at the same rate as the packets that it has received, two
+    // of them still arrive on average.
     assert_eq!(told.count(), 5);
 }
 
-/// Returns a room with one thing and one client. For some time, the client has acked its packets 600 ms late.
+/// Returns a room with one thing and one client. The client has acked its packets 600 ms late for some time.
 fn slow_link() -> (Room, ObjectRef<Thing>) {
     let (mut room, object) = one_thing(ServerConfig::default());
     answer_late(&mut room, object);
@@ -232,8 +231,8 @@ fn answer_late(room: &mut Room, object: ObjectRef<Thing>) {
     }
 }
 
-/// Returns for each of the next 360 ticks how many packets with state were sent up to this tick. The client
-/// does not answer, so each packet is either in flight or declared lost.
+/// Returns, for each of the next 360 ticks, how many packets with state were sent up to this tick. The client
+/// does not answer, so a sent packet is either in flight or declared lost.
 fn sent_in_silence(room: &mut Room) -> Vec<u64> {
     let id = room.guests[0].id;
     let mut sent = Vec::new();
@@ -251,8 +250,8 @@ fn r09_a_closing_on_a_slow_link_is_tried_at_least_four_times_a_second() {
     let id = room.guests[0].id;
     room.server.object(object).set_visible(id, false);
     let sent = sent_in_silence(&mut room);
-    // In the first seconds the server learns that the client does not answer. After that the server tries
-    // at irregular times, which are 165 ms apart on average and at most 250 ms.
+    // In the first seconds the server notices that the client does not answer. After that, it sends again at
+    // irregular intervals of 165 ms on average and 250 ms at most.
     let in_the_end = sent[359] - sent[179];
     assert!((12..=20).contains(&in_the_end), "{in_the_end} in three seconds");
 }
@@ -337,7 +336,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
         room.acknowledge();
     }
     assert_eq!(sizes(&room), [None, Some(9)]);
-    // The object is hidden before the hello of the client that joins.
+    // The object is hidden from the new client before the client says hello.
     let late = room.enter();
     room.server.object(object).set_visible(late, false);
     room.settle();
@@ -359,7 +358,7 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     let id = room.guests[0].id;
     room.server.object(object).set_visible(id, false);
     let first = room.tick_one();
-    // The server counts the first packet as lost. The next copy of the update arrives and is acked.
+    // The server declares the first packet lost. The next copy of the update arrives and is acked.
     room.settle();
     assert!(!room.client().contains(object));
     room.server.object(object).set_visible(id, true);
@@ -368,7 +367,7 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     assert_eq!(size_seen(&room, object), Some(2));
     room.deliver(0, &first);
     assert_eq!(size_seen(&room, object), Some(2), "the close was of the stay before");
-    // After its opening, nothing of the object was sent. Later updates must still find the object.
+    // Since the opening of this object, nothing of it was sent. Later updates must still find the object.
     room.server[object].size = 3;
     room.settle();
     assert_eq!(size_seen(&room, object), Some(3));
@@ -484,8 +483,8 @@ fn s43_an_opening_that_is_acked_before_it_could_go_again_has_no_initial_values_w
         room.deliver(0, &packets);
     }
     let acks = room.replies(0);
-    // The acks are lost, so the four openings count as lost. A tick has room for only one opening, so three
-    // still wait when the acks arrive.
+    // The acks are lost, so the four openings are declared lost. A tick has room for only one opening, so
+    // three openings still wait when the acks arrive.
     room.wait(Duration::from_secs(2));
     room.tick_one();
     assert_eq!(lost(&room), before + 4);

@@ -76,7 +76,7 @@ fn an_object_opens_from_an_archetype_with_elements_of_its_own() {
     assert_eq!(client.get(changed).map(|player| player.items.clone()), Some(vec![7, 7, 9, 7, 7]));
 }
 
-/// A serialiser that refuses to write while `REFUSES` is set.
+/// A serialiser that returns an error for each write while `REFUSES` is true.
 mod stubborn {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -126,7 +126,7 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
     client.register::<Moody>();
     let connection = server.connect(Duration::ZERO);
-    // The initial values of objects are compared at the first tick.
+    // The first tick of a client writes the initial values of objects.
     client.tick(Duration::ZERO);
     stubborn::REFUSES.store(true, Relaxed);
     for tick in 1..5 {
@@ -141,7 +141,7 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((mood, 2)));
 }
 
-/// A serialiser that, after a phase was set, refuses its value at two successive calls of every five.
+/// A serialiser that, after a phase was set, refuses its value in two successive calls out of every five.
 mod fickle {
     use std::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! Limits that both sides enforce: what a client can store, how large an object may be, and how many objects
-//! there may be.
+//! Limits that both sides enforce: how many objects there may be, how large an object may be, and what a
+//! client can store.
 //!
 //! *Invariant:* reaching a limit on the server never ends a connection.
 
@@ -11,10 +11,10 @@ use repl::prelude::*;
 use repl::tools::{Changelist, Class, HandleSet, Limit, Scratch};
 use repl::{BitWriter, DisconnectReason, WriteError};
 
-/// The most bytes of an object in most of these tests.
+/// The greatest size of an object in most of these tests, in bytes.
 const LIMIT: usize = 4_000;
 
-/// A class of any size. The tags of an object together exceed every limit in these tests.
+/// A class whose objects can have any size. The tags of an object together exceed every limit in these tests.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 struct Scroll {
@@ -45,7 +45,7 @@ fn scrolls(client: &mut Client) {
     client.register::<Scroll>();
 }
 
-/// Returns a text in pieces, of about this many bytes.
+/// Returns a text of about this many bytes, in pieces of 500 bytes.
 fn text(bytes: usize) -> Vec<String> {
     vec!["t".repeat(500); bytes / 500]
 }
@@ -67,7 +67,7 @@ fn enter_with(room: &mut Room, config: ClientConfig) {
     room.guests.push(Guest { client, id });
 }
 
-/// Returns the names of the refused properties.
+/// Returns the names of the properties that the server has refused.
 fn refused_names(room: &mut Room) -> Vec<&'static str> {
     room.refused().into_iter().map(|(property, _)| property).collect()
 }
@@ -295,7 +295,7 @@ fn no_update_or_opening_takes_more_than_was_counted() {
     }
 }
 
-/// Returns the reason that each side reports for a client with these limits.
+/// Returns the end of the session as each side reports it, for a server and a client with these limits.
 fn verdict(server: ServerConfig, client: ClientConfig) -> (Option<DisconnectReason>, Option<ClientEvent>) {
     let mut room = Room::new(server, scrolls);
     room.server.spawn(Scroll::default());
@@ -439,7 +439,8 @@ fn r09_signs_of_life_come_as_often_as_the_more_impatient_side_needs() {
             packets.retain(|packet| !loses_welcome || packet[4] & 1 == 0);
             room.deliver(0, &packets);
         }
-        // A lost welcome is sent again, and the server sends state when the client has answered the welcome.
+        // A lost welcome is sent again. The server sends state only after the client has answered the
+        // welcome.
         (0..15).for_each(|_| _ = room.step());
         let (start, mut last, mut longest) = (room.now, room.now, Duration::ZERO);
         while room.now < start + Duration::from_secs(3) {

@@ -1,7 +1,8 @@
-//! The size of packets belongs to each connection: the lower limit of its two sides, which may change.
+//! The size of packets belongs to each connection: it is the lower of the limits of the two sides, which may
+//! change.
 //!
-//! *Invariant:* a link loses each packet above its size, so everything that arrives was sent in packets that
-//! fit.
+//! *Invariant:* a link loses each packet above its size, so every packet that arrives was small enough for
+//! the link.
 
 use std::time::Duration;
 
@@ -48,12 +49,12 @@ fn register(side: &mut impl Register) {
     side.register_message_with::<Cargo>(Channel::Unordered, LARGE);
 }
 
-/// Returns bytes that do not repeat soon.
+/// Returns `len` bytes without short repetitions. The seed decides which bytes.
 fn bytes(len: usize, seed: u32) -> Vec<u8> {
     (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13) as u8).collect()
 }
 
-/// A client, the largest packet that its link carries, and its events.
+/// A client, the greatest size of packets on its link, and its events.
 struct Guest {
     client: Client,
     id: ConnectionId,
@@ -63,7 +64,7 @@ struct Guest {
     events: Vec<ClientEvent>,
 }
 
-/// A server with clients. Their links lose each packet above a size, and other packets at random.
+/// A server with clients. Each link loses all packets above its size, and other packets at random.
 struct Harbour {
     server: Server,
     guests: Vec<Guest>,
@@ -130,7 +131,7 @@ impl Harbour {
         (0..steps).for_each(|_| self.step());
     }
 
-    /// Steps until something holds, for at most 20 s. Returns whether it does.
+    /// Runs steps until `holds` returns true, for at most 20 s. Returns whether it did.
     fn reaches(&mut self, mut holds: impl FnMut(&mut Self) -> bool) -> bool {
         for _ in 0..1_250 {
             if holds(self) {
@@ -142,7 +143,7 @@ impl Harbour {
     }
 
     fn has(&self, guest: usize, chart: ObjectRef<Chart>) -> bool {
-        // The client's order of the marks may differ.
+        // On the client the marks may be in another order.
         let sorted = |chart: &Chart| {
             let mut marks: Vec<(u32, String)> =
                 chart.marks.iter().map(|mark| (mark.place, mark.text.clone())).collect();
@@ -152,7 +153,7 @@ impl Harbour {
         self.guests[guest].client.get(chart).map(sorted) == Some(sorted(&self.server[chart]))
     }
 
-    /// Returns why the sessions of a client have ended.
+    /// Returns the reasons for which the sessions of a client have ended.
     fn reasons(&self, guest: usize) -> Vec<DisconnectReason> {
         let reason = |event: &ClientEvent| match event {
             ClientEvent::Disconnected(reason) => Some(reason.clone()),
@@ -316,7 +317,7 @@ fn w14_sizes_change_in_the_middle_of_messages_above_64_kib_and_they_arrive_whole
             ..ServerConfig::default()
         });
         (harbour.rng, harbour.loss) = (Rng::new(seed), 0.1);
-        // The second client has another packet size, and its parts are cut from the same copy.
+        // The second client has another packet size. Its parts are cut from the same copy of the message.
         let guests = [harbour.enter(9_000, 9_000), harbour.enter(1_200, 1_200)];
         assert!(harbour.reaches(|harbour| harbour.guests.iter().all(|guest| guest.client.is_connected())));
         harbour.steps(5);

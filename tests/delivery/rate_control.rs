@@ -12,7 +12,7 @@ struct Crate {
     weight: u64,
 }
 
-/// Allows this many packets of the greatest size in each tick.
+/// Allows a fixed number of packets of the greatest size in each tick.
 #[derive(Debug)]
 struct Metronome {
     packet_bytes: usize,

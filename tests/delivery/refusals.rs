@@ -1,6 +1,6 @@
-//! How the server reports where a refused value is.
+//! How the server reports which value was refused, and what clients receive instead.
 //!
-//! *Invariant:* each value without a wire form is reported separately, with its path.
+//! *Invariant:* each value that cannot be encoded is reported separately, with its path.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -177,8 +177,8 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     });
     let before = room.client()[sheet].clone();
     assert_eq!((before.rows.len(), before.grid.len()), (2, 1));
-    // New elements without a wire form, among others that have one. Clients get no new element without a wire
-    // form, and existing elements are updated as usual.
+    // Among the new elements, some cannot be encoded. Clients do not receive these, and existing elements are
+    // updated as usual.
     let broken = &mut room.server[sheet];
     broken.rows = vec![3.0, 2.0, 4.0, f32::NAN, 5.0];
     broken.best = Some(f32::INFINITY);
@@ -193,7 +193,7 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     room.enter();
     room.settle();
     assert_eq!(room.guests[1].client[sheet], expected);
-    // A value that has a wire form again is sent.
+    // A value that can be encoded again is sent.
     let mended = &mut room.server[sheet];
     mended.rows[3] = 6.0;
     mended.best = Some(7.0);
@@ -246,7 +246,8 @@ fn rack_room() -> (Room, ObjectRef<Rack>) {
     })
 }
 
-/// Returns the names and counts of a guest's stacks: the first array sorted, the second in its order.
+/// Returns the names and counts of a guest's stacks: those of the fast array sorted, those of the ordered
+/// array in its order.
 fn stacks(room: &Room, guest: usize, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
     let told = |stack: &Stack| (stack.name.clone(), stack.count);
     let found = &room.guests[guest].client[rack];
@@ -277,14 +278,16 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
     room.settle();
     assert_eq!(stacks(&room, 1, rack), expected, "one who comes later sees the same");
 
-    // The item is touched but still has no wire form. Nothing new is reported, and clients see no change.
+    // The item is written to, but still cannot be encoded. Nothing new is reported, and clients see no
+    // change.
     room.server[rack].stacks[2].name = "still".into();
     room.server[rack].row[1].name = "still".into();
     assert_eq!(refused(&mut room), [""; 0]);
     room.settle();
     assert_eq!(stacks(&room, 0, rack), expected);
 
-    // When all its values have a wire form, the whole item arrives, at the same position as on the server.
+    // When all values of the item can be encoded, the whole item arrives, at the same position as on the
+    // server.
     room.server[rack].stacks[2].count = 9;
     room.server[rack].row[1].count = 9;
     assert_eq!(refused(&mut room), [""; 0]);
@@ -294,7 +297,8 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
         assert_eq!(of_stacks, named(&[("a", 2), ("c", 3), ("first", 1), ("still", 9)]));
         assert_eq!(of_row, named(&[("a", 2), ("still", 9), ("c", 3), ("first", 1)]));
     }
-    // An item that clients have keeps its last valid value. The other properties of the item are updated.
+    // An item that clients already have keeps its last valid value. The other properties of the item are
+    // updated.
     room.server[rack].stacks[2].count = 10;
     room.server[rack].stacks[2].name = "known".into();
     assert_eq!(refused(&mut room), ["stacks{3}.count"]);
@@ -319,7 +323,7 @@ fn r03_the_removal_of_an_item_that_waits_tells_nothing_and_takes_no_other() {
     room.settle();
     assert_eq!(bits(&room), told, "no bit of what was never there");
     assert_eq!(stacks(&room, 0, rack), before);
-    // The other items still work.
+    // Other items are still updated.
     let live = &mut room.server[rack];
     live.stacks[1].count = 4;
     live.row[1].count = 4;
@@ -414,8 +418,8 @@ fn r03_each_of_many_waiting_items_is_added_or_removed_separately() {
     live.row.extend((0..240).map(|number| stack(&format!("{number:03}"), 8 + number % 3)));
     room.settle();
     assert_eq!(room.client()[rack].stacks.len(), 161);
-    // Every second item is removed. After that the refused items among the others get a wire form. These
-    // items arrive between items that the client has.
+    // Every second item is removed. After that, the refused items between the others become valid. They
+    // arrive between items that the client has.
     let live = &mut room.server[rack];
     let mut number = 0;
     live.stacks.retain(|_| {
@@ -442,7 +446,8 @@ fn r03_each_of_many_waiting_items_is_added_or_removed_separately() {
     }
 }
 
-/// Returns the names and counts of the server's stacks: the first array sorted, the second in its order.
+/// Returns the names and counts of the server's stacks: those of the fast array sorted, those of the ordered
+/// array in its order.
 fn live_stacks(room: &Room, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
     let told = |stack: &Stack| (stack.name.clone(), stack.count);
     let live = &room.server[rack];

@@ -36,7 +36,7 @@ struct Sheet {
     frame: u32,
 }
 
-/// The properties of a sheet that can be over a limit, in the order of their handles.
+/// The properties of a sheet that can exceed a limit, ascending by handle.
 const ALL: [&str; 10] =
     ["level", "cells[1]", "name", "few", "array", "row", "map", "set", "recorded", "seed"];
 
@@ -63,7 +63,7 @@ impl Sheet {
     }
 }
 
-/// How a test writes to the sheet.
+/// The ways in which a test writes to the sheet.
 #[derive(Clone, Copy, Debug)]
 enum Writes {
     One,
@@ -112,7 +112,7 @@ fn paths(reported: &[(String, WriteError)]) -> Vec<&str> {
     reported.iter().map(|(path, _)| path.as_str()).collect()
 }
 
-/// Returns the paths that are compared in every tick: all but the one that is compared before openings.
+/// Returns the paths that are compared in every tick. `seed` is compared only before openings.
 fn each_tick() -> Vec<&'static str> {
     ALL.into_iter().filter(|path| *path != "seed").collect()
 }
@@ -146,10 +146,11 @@ fn a_value_that_was_accepted_in_between_is_reported_again() {
     for writes in WRITES {
         let mut sheets = Sheets::new(writes);
         sheets.reported(Sheet::break_all);
-        // The values are those of the shadow again, so the object does not differ from it.
+        // The values equal those of the shadow (the values that clients have) again, so no difference is
+        // found.
         assert_eq!(sheets.reported(Sheet::mend_all), [], "{writes:?}");
         assert_eq!(paths(&sheets.reported(Sheet::break_all)), each_tick(), "{writes:?}");
-        // The same, but the accepted values are sent.
+        // Here the accepted values differ from the shadow, so they are sent.
         assert_eq!(sheets.reported(|sheet| sheet.fill(1)), [], "{writes:?}");
         assert_eq!(paths(&sheets.reported(Sheet::break_all)), each_tick()[2..], "{writes:?}");
     }

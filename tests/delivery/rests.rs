@@ -1,6 +1,6 @@
-//! Connections that have nothing to do for a while, in a world with few changes.
+//! Connections that have nothing to do for a while (that *rest*), in a world with few changes.
 //!
-//! *Invariant:* a connection does everything as early as if every tick visited it.
+//! *Invariant:* a connection that rests does everything as early as if every tick visited it.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn ship(place: [f32; 2]) -> Ship {
     Ship { place, ..Ship::default() }
 }
 
-/// Returns a room with one client that has everything, so that its connection rests.
+/// Returns a room with one client that has everything. So its connection rests.
 fn room<T>(timeout: Duration, furnish: impl FnOnce(&mut Server) -> T) -> (Room, T) {
     let mut room = Room::new(ServerConfig { timeout, ..ServerConfig::default() }, |_| {});
     room.server.register_message::<Letter>(Channel::Ordered);
@@ -45,7 +45,7 @@ fn room<T>(timeout: Duration, furnish: impl FnOnce(&mut Server) -> T) -> (Room, 
     (room, furniture)
 }
 
-/// Steps until `is_done`, and returns how many steps it takes. Gives up after ten seconds.
+/// Runs steps until `is_done` returns true, for at most ten seconds. Returns how many.
 fn steps_until(room: &mut Room, is_done: impl Fn(&mut Room) -> bool) -> u32 {
     (0..625)
         .find(|_| {
@@ -102,7 +102,7 @@ fn a_viewpoint_follows_an_object_at_once_although_the_connection_rests() {
         [0.0, 1_000.0].map(|x| server.spawn(ship([x, 0.0])))
     });
     let id = room.guests[0].id;
-    // Nothing of the followed object is sent to the client.
+    // The followed object itself is not sent to the client.
     room.server.object(leader).set_relevancy(Relevancy::Nobody);
     room.server.connection(id).follow(leader);
     for round in 0..8 {

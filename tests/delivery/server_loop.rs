@@ -1,6 +1,6 @@
 //! The server as a game loop uses it: packets, objects and events.
 //!
-//! *Invariant:* nothing is sent twice, and no queue grows without limit, whichever calls the loop leaves out.
+//! *Invariant:* nothing is sent twice, and no queue grows without limit, even if the loop omits calls.
 
 use std::time::Duration;
 
@@ -161,7 +161,7 @@ fn an_object_is_not_lent_twice_and_a_missing_object_is_not_lent() {
     assert!(room.server.get_pair_mut(one, three).is_none());
     assert!(room.server.get_disjoint_mut([three]).is_none());
     assert!(room.server.get_disjoint_mut([ObjectRef::<Player>::NULL]).is_none());
-    // A reference with another type than its object.
+    // This reference has another type than its object.
     let chest = ObjectRef::<Chest>::new(one.guid().expect("not null"));
     assert!(room.server.get_pair_mut(two, chest).is_none());
     assert!(room.server.get_disjoint_mut([chest]).is_none());
@@ -340,7 +340,7 @@ fn time_that_goes_back_stands_still() {
     );
 }
 
-/// Lets a minute pass, in steps that are too short for a timeout.
+/// Lets a minute pass in steps that are shorter than the timeout.
 fn grow_old(room: &mut Room) {
     for _ in 0..60 {
         room.wait(Duration::from_secs(1));
@@ -355,7 +355,7 @@ fn time_that_goes_back_and_returns_ends_no_session() {
     grow_old(&mut room);
     let now = room.now;
     for health in 100..110 {
-        // The times are those of a clock that was set by hand, or of two clocks in one program.
+        // These times come from a clock that was set by hand, or from two clocks in one program.
         room.now = Duration::from_secs(u64::from(health % 5));
         room.server[players[0]].health = health;
         let packets = room.tick_one();

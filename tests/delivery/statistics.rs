@@ -21,13 +21,14 @@ fn lamps(client: &mut Client) {
     client.register::<Lamp>();
 }
 
-/// The packets between the server and its only client.
+/// Counts the packets that pass between the server and its only client.
 #[derive(Default)]
 struct Passed {
     to_server: usize,
     to_client: usize,
     packets_to_client: u64,
-    /// The bytes of all packets that the client received, and how many of these were packets of state.
+    /// The number of bytes of all packets that the client received, and how many of the packets contained
+    /// state.
     received: usize,
     states: u64,
     lost: u64,
@@ -190,7 +191,7 @@ fn the_head_of_a_run_of_openings_counts_once() {
         assert_eq!(room.received::<Lamp>(0, "colour"), (lamps_in_run, lamps_in_run * 16));
         room.client().connection_info().traffic()[0].head_bits
     };
-    // Only the number of objects takes a few bits more.
+    // A greater number of objects only takes a few bits more in the header.
     assert!((head_bits(1)..head_bits(1) + 16).contains(&head_bits(100)));
 }
 

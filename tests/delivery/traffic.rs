@@ -79,7 +79,7 @@ fn register(client: &mut Client) {
     client.register::<Chest>().register::<Lamp>();
 }
 
-/// Returns a room with measuring guests, and a server that counts what it sends, with chests and lamps.
+/// Returns a room with chests and lamps. Its guests measure what they receive, and its server what it sends.
 fn room(guests: usize, share: bool) -> (Room, Vec<ObjectRef<Chest>>) {
     let config = ServerConfig { measure: true, share, ..ServerConfig::default() };
     Room::measuring(|| {
@@ -91,7 +91,7 @@ fn room(guests: usize, share: bool) -> (Room, Vec<ObjectRef<Chest>>) {
     })
 }
 
-/// Returns the sums of the numbers of all guests.
+/// Returns the numbers of all guests, added up.
 fn received(room: &Room) -> Vec<ClassTraffic> {
     let mut guests = room.guests.iter().map(|guest| guest.client.connection_info().traffic());
     let mut all = guests.next().expect("there is a guest").to_vec();
@@ -138,7 +138,7 @@ fn a_server_counts_what_its_clients_receive_of_every_kind_of_value() {
             }
             room.step();
         }
-        // The last state of an object is an update, too, for each client.
+        // The last state of an object also counts as an update, once for each client.
         room.settle();
         let before = room.server.traffic()[0].updates;
         room.server[chests[1]].weight = 77;
@@ -162,9 +162,9 @@ fn the_bits_of_each_kind_of_value_are_counted_for_its_own_property() {
     };
     for (path, expected, change) in [
         ("weight", 32, (|chest| chest.weight = 7) as fn(&mut Chest)),
-        // 20,001 steps.
+        // The range has 20,001 steps, so a value takes 15 bits.
         ("position[1]", 15, |chest| chest.position[1] = 3.0),
-        // The length takes 4 bits, and each letter 8.
+        // The length takes 4 bits, and each of the three letters 8 bits.
         ("label", 4 + 3 * 8, |chest| chest.label = "abc".to_owned()),
         ("odd", 5, |chest| chest.odd = Odd(3)),
     ] {

@@ -15,14 +15,14 @@ struct Sign {
 #[derive(NetSerialize, Clone, Default)]
 struct Letter(String);
 
-/// The sizes of the buffers into which the sides receive.
+/// The sizes of the buffers with which the two sides receive, in bytes.
 struct Buffers {
     server: usize,
     client: usize,
 }
 
-/// Returns what the server and the client report in 20 s. Both sides send many objects and messages in this
-/// time.
+/// Runs 20 s in which both sides send many objects and messages. Returns what the server and the client
+/// report about truncated packets.
 fn told(buffers: &Buffers) -> (Vec<usize>, Vec<usize>) {
     let register = |client: &mut Client| {
         client.register::<Sign>().register_message::<Letter>(Channel::Ordered);

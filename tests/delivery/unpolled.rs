@@ -1,4 +1,4 @@
-//! Sides that never poll their packets. Debug builds panic with a hint if this is certain. Otherwise the
+//! Sides that never poll their packets. If this is certain, debug builds panic with a hint. Otherwise the
 //! reason for the end of the session says it.
 //!
 //! *Invariant:* after one poll at any time, no panic and no reason says that a side does not poll.
@@ -14,7 +14,7 @@ fn client(number: u64) -> Client {
     Client::new(ClientConfig::default(), Session::for_tests(number))
 }
 
-/// Returns the times of the ticks of this many seconds.
+/// Returns the times of all ticks in this many seconds.
 fn ticks(seconds: u64) -> impl Iterator<Item = Duration> {
     (0..seconds * 1_000 / 16).map(|tick| TICK * tick as u32)
 }
@@ -75,11 +75,11 @@ fn a_client_whose_packets_are_never_polled_says_so_when_it_times_out() {
 fn times_in_another_unit_are_told_when_a_session_times_out() {
     let (mut server, mut client) = (Server::new(ServerConfig::default()), client(1));
     let id = server.connect(Duration::ZERO);
-    // Milliseconds that were passed as seconds: each tick is later than all timeouts.
+    // The program passes milliseconds as seconds, so the time between two ticks exceeds all timeouts.
     for now in (0..2).map(|tick| Duration::from_secs(16 * tick)) {
         client.tick(now);
         server.tick(now);
-        // The server hears the first packets only.
+        // The server receives only the first packets.
         while let Some(packet) = client.poll_transmit().filter(|_| now.is_zero()) {
             server.receive(id, now, packet);
         }
@@ -92,7 +92,7 @@ fn times_in_another_unit_are_told_when_a_session_times_out() {
     assert!(text.contains("times that are at least 16s apart") && text.contains("another unit"), "{text}");
 }
 
-/// Returns the reasons for which a server ends a session whose client says hello and then nothing more.
+/// Returns the reasons for which a server ends sessions, if a client says hello and sends nothing after that.
 fn ends(polls: bool) -> Vec<DisconnectReason> {
     let (mut server, mut client) = (Server::new(ServerConfig::default()), client(1));
     let id = server.connect(Duration::ZERO);

@@ -42,10 +42,9 @@ pub(crate) struct Edge {
     pub(crate) call: Option<Call>,
 }
 
-/// The call of a method.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Call {
-    /// The name of the type.
+    /// The name of the type that has the method.
     pub(crate) of: String,
     pub(crate) name: String,
 }
@@ -54,7 +53,7 @@ pub(crate) struct Call {
 const MOST_DOORS: usize = 16;
 
 impl Graph {
-    /// Builds the graph from the sources: the paths of the files from the folder `src`, and their texts.
+    /// Builds the graph from the sources, each as its path relative to `src`, and its text.
     pub(crate) fn of(sources: &[(String, String)]) -> Self {
         let (mut files, mut tests) = (Vec::new(), BTreeSet::new());
         for (path, text) in sources {
@@ -84,7 +83,7 @@ impl Graph {
         self.files.len()
     }
 
-    /// Returns the path of a file from the folder `src`.
+    /// Returns the path of a file relative to the folder `src`.
     pub(crate) fn path(&self, file: usize) -> &str {
         &self.files[file].path
     }
@@ -118,7 +117,7 @@ impl Graph {
         edges.into_iter().map(|((from, to), line)| Edge { from, to, line, call: None }).collect()
     }
 
-    /// Finds the calls of methods that are in another file.
+    /// Finds the calls of methods that are defined in another file.
     fn find_calls(&self) -> Vec<Edge> {
         let homes = self.homes();
         let mut edges: BTreeMap<(usize, usize, Type), (usize, &str)> = BTreeMap::new();
@@ -140,7 +139,8 @@ impl Graph {
         edges.into_iter().map(edge).collect()
     }
 
-    /// Returns the files that define each method of a type, by its name and by whether it is of a trait.
+    /// Returns the files that define each method. A key is a type, the method's name, and whether it is of a
+    /// trait.
     fn homes(&self) -> BTreeMap<(Type, &str, bool), BTreeSet<usize>> {
         let mut homes: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
         for (at, file) in self.files.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Graph {
         homes
     }
 
-    /// Returns the type of this crate to which a path in a file leads.
+    /// Returns the type to which a path in a file leads. `None` if the type is not of this crate.
     fn type_of(&self, file: usize, path: &[String]) -> Option<Type> {
         if let [name] = path
             && self.files[file].paths.definitions.contains(name)
@@ -165,8 +165,7 @@ impl Graph {
         self.file_of(&path, MOST_DOORS).map(|file| (file, name))
     }
 
-    /// Returns whether the file re-exports this import without using it, and the import comes from below the
-    /// file.
+    /// Returns whether the file re-exports this import from a module below itself, without using it.
     fn is_door(&self, file: &File, import: &Import) -> bool {
         let is_below = |path: Place| {
             let holder = &self.files[self.modules[self.module_of(&path)]].place;
@@ -183,7 +182,8 @@ impl Graph {
         &path[..len.unwrap_or_default()]
     }
 
-    /// Returns a path from the root of the crate. `None` if the path leads to another crate.
+    /// Returns a path that is written in `file` as a path from the root of the crate. `None` if the path
+    /// leads to another crate.
     fn absolute(&self, file: &File, path: &Path) -> Option<Place> {
         let mut place = joined(&file.place, &path.within);
         let mut segments = path.segments.as_slice();
@@ -202,7 +202,7 @@ impl Graph {
             _ if self.modules.contains_key(&joined(&place, &segments[..1])) => {}
             _ => {
                 let import = file.paths.imports.iter().find(|import| import.name == *first)?;
-                // An import of a name under itself comes from another crate.
+                // An import whose path begins with its own name, such as `use serde;`, is of another crate.
                 let import = Some(import).filter(|import| import.path.segments.first() != Some(first))?;
                 return Some(joined(&self.absolute(file, &import.path)?, &segments[1..]));
             }
@@ -210,7 +210,8 @@ impl Graph {
         Some(joined(&place, segments))
     }
 
-    /// Returns the file with the definition to which a path from the root leads.
+    /// Returns the file with the definition to which a path from the root leads. Follows at most `doors`
+    /// re-exports.
     fn file_of(&self, path: &[String], doors: usize) -> Option<usize> {
         let (module, rest) = path.split_at(self.module_of(path).len());
         let holder = self.modules[module];

@@ -36,7 +36,8 @@ fn modules_of_the_server_import_from_the_rows_above_them() {
         .collect();
     assert!(rows.len() > 8, "{rows:?}");
     let graph = Graph::of(&texts("repl-net"));
-    // Files with methods of the server itself are in no row, and may import all of them.
+    // The table has no row for files with methods of the server itself. They may import the files of all
+    // rows.
     let row_of = |file| {
         let module = graph.path(file).strip_prefix("server/")?;
         let is_in = |name: &&str| {
@@ -52,7 +53,7 @@ fn modules_of_the_server_import_from_the_rows_above_them() {
     assert!(wrong.is_empty(), "in repl-net/src\n{}", wrong.join("\n"));
 }
 
-/// Returns the sources of a crate, with their paths from the folder `src`.
+/// Returns the sources of a crate, each as its path relative to the folder `src`, and its text.
 fn texts(krate: &str) -> Vec<(String, String)> {
     let (folder, mut files) = (root().join(krate).join("src"), Vec::new());
     sources(folder.clone(), &mut files);

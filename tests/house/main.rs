@@ -55,7 +55,7 @@ fn no_crate_names_a_socket_a_clock_or_a_thread() {
     }
 }
 
-/// Removes the strings from a line. If a string continues on later lines, they are not changed.
+/// Removes the strings from a line. A string that continues on the next line is not removed there.
 fn without_texts(line: &str) -> String {
     line.split('"').step_by(2).collect()
 }

@@ -6,26 +6,23 @@
 
 use crate::tokens::Token;
 
-/// A method of a type.
 #[derive(Debug)]
 pub(crate) struct Method {
-    /// The path of the type as the file writes it, without its arguments.
+    /// The path of the type as the file writes it, without its generic arguments.
     pub(crate) of: Vec<String>,
     pub(crate) name: String,
-    /// Whether it is defined for a trait.
+    /// Whether the method is in an `impl` block of a trait.
     pub(crate) is_of_trait: bool,
 }
 
-/// A call of a method.
 #[derive(Debug)]
 pub(crate) struct MethodCall {
-    /// The path of the type as the file writes it, without its arguments.
+    /// The path of the type as the file writes it, without its generic arguments.
     pub(crate) of: Vec<String>,
     pub(crate) name: String,
     pub(crate) line: usize,
 }
 
-/// The methods of one source file.
 #[derive(Debug, Default)]
 pub(crate) struct Methods {
     pub(crate) definitions: Vec<Method>,
@@ -86,7 +83,7 @@ impl Methods {
     }
 }
 
-/// Returns the call that begins with the second of `tokens`, if it is a call on a value of a known type.
+/// Returns the method call at the second of `tokens`, if the type of its receiver is known.
 fn call(tokens: &[Token], of: Option<&[String]>, receivers: &[(String, Vec<String>)]) -> Option<MethodCall> {
     let [before, first, sign, name, after, ..] = tokens else { return None };
     if !first.is_name() || before.is(".") || before.is("::") || !(after.is("(") || after.is("::")) {
@@ -101,7 +98,7 @@ fn call(tokens: &[Token], of: Option<&[String]>, receivers: &[(String, Vec<Strin
     of.map(|of| MethodCall { of, name: name.text.clone(), line: first.line })
 }
 
-/// Returns whether the `impl` at `at` begins a block. Elsewhere it is part of a type.
+/// Returns whether the `impl` at `at` begins an `impl` block, and is not part of a type such as `impl Trait`.
 fn begins_item(tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).map(|at| tokens[at].text.as_str());
     matches!(before, None | Some(";" | "}" | "{" | "]" | "unsafe"))
@@ -117,7 +114,7 @@ fn type_of_block(head: &[Token]) -> (Option<Vec<String>>, bool) {
     }
 }
 
-/// Returns the path with which a type begins, without its arguments.
+/// Returns the path at the start of `tokens`, without its generic arguments.
 fn path_of(tokens: &[Token]) -> Option<Vec<String>> {
     let (first, mut rest) = tokens.split_first().filter(|(first, _)| first.is_name())?;
     let mut path = vec![first.text.clone()];
@@ -131,28 +128,29 @@ fn path_of(tokens: &[Token]) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// Returns where the parameters of the function at `at` open.
+/// Returns the index of the parenthesis that opens the parameters of the function at `at`.
 fn parameters(tokens: &[Token], at: usize) -> Option<usize> {
     let after_name = at + 2;
     let open = after_name + end_of_generics(tokens.get(after_name..)?);
     tokens.get(open).filter(|token| token.is("(")).map(|_| open)
 }
 
-/// Returns where the body of a function opens, after its parameters. `None` if it has no body.
+/// Returns the index of the brace that opens a function's body. `at` is after the parameters. `None` if the
+/// function has no body.
 fn body(tokens: &[Token], mut at: usize) -> Option<usize> {
     loop {
         match tokens.get(at)?.text.as_str() {
             "{" => return Some(at),
             ";" => return None,
-            // A type that is returned may be an array, with a semicolon.
+            // The return type may be an array, which contains a semicolon.
             "(" | "[" => at = end_of_group(tokens, at),
             _ => at += 1,
         }
     }
 }
 
-/// Returns the number of tokens of the generic parameters at the start of `tokens`. The `>` of an arrow
-/// closes nothing.
+/// Returns how many tokens the generic parameters at the start of `tokens` have. The `>` of `->` closes
+/// nothing.
 fn end_of_generics(tokens: &[Token]) -> usize {
     if !tokens.first().is_some_and(|token| token.is("<")) {
         return 0;
@@ -172,7 +170,7 @@ fn end_of_generics(tokens: &[Token]) -> usize {
     tokens.len()
 }
 
-/// Returns where the group ends that opens at `open`: after the sign that closes it.
+/// Returns the index after the bracket that closes the group at `open`.
 fn end_of_group(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -188,7 +186,7 @@ fn end_of_group(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// Returns the parameters that are references to a type: their names and the paths of their types.
+/// Returns each parameter that is a reference to a named type: its name, and the path of the type.
 fn references(parameters: &[Token], of: Option<&[String]>) -> Vec<(String, Vec<String>)> {
     let mut found = Vec::new();
     for (at, window) in parameters.windows(3).enumerate() {

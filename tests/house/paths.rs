@@ -10,7 +10,7 @@ use crate::tokens::Token;
 pub(crate) struct Path {
     pub(crate) segments: Vec<String>,
     pub(crate) line: usize,
-    /// The modules inside the file that surround the path.
+    /// The inline modules of the file in which the path is written.
     pub(crate) within: Vec<String>,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Import {
     pub(crate) path: Path,
-    /// The name that the import has in this file. The name `*` stands for everything in the path.
+    /// The name that the import has in this file, or `*` if it imports everything in the path.
     pub(crate) name: String,
     /// Whether the import is a re-export.
     pub(crate) is_public: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Paths {
     pub(crate) mentions: Vec<Path>,
     /// All names outside of imports.
     pub(crate) names: Vec<String>,
-    /// The modules that are defined inside the file.
+    /// The inline modules of the file.
     pub(crate) modules: Vec<Vec<String>>,
     /// The names that the file defines.
     pub(crate) definitions: Vec<String>,
@@ -50,7 +50,7 @@ impl Paths {
     }
 }
 
-/// The keywords before a name that is defined.
+/// The keywords that a definition has before its name.
 const DEFINING: [&str; 9] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod"];
 
 struct Reader<'a> {
@@ -63,7 +63,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the text of the token that is `places` further on.
+    /// Returns the text of the token that is `places` tokens after the current one.
     fn ahead(&self, places: usize) -> &str {
         self.tokens.get(self.at + places).map_or("", |token| &token.text)
     }
@@ -107,7 +107,8 @@ impl Reader<'_> {
         self.tree(&[], is_public);
     }
 
-    /// Reads one path of an import, or a group of paths, after `before`.
+    /// Reads one path of an import, or a group of paths in braces. `before` is the part of the path before
+    /// it.
     fn tree(&mut self, before: &[String], is_public: bool) {
         let mut segments = before.to_vec();
         loop {
@@ -151,7 +152,7 @@ impl Reader<'_> {
     fn macro_rules(&mut self) {
         let name = self.ahead(2).to_owned();
         let before = &self.tokens[self.at.saturating_sub(12)..self.at];
-        // The attribute is one of the attributes directly before the macro.
+        // `#[macro_export]` is one of the attributes directly before the macro.
         let begin = before.iter().rposition(|token| token.is(";") || token.is("}")).map_or(0, |at| at + 1);
         if before[begin..].iter().any(|token| token.is("macro_export")) {
             self.paths.exported_macros.push(name.clone());

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::sources::root;
 
-/// The abbreviations at the beginning of paths. Paths without one are in the last folder.
+/// The abbreviations of folders at the start of a path. A path without an abbreviation is in the last folder.
 const FOLDERS: [(&str, &str); 5] = [
     ("core/", "repl-core/src"),
     ("net/", "repl-net/src"),
@@ -18,14 +18,14 @@ const FOLDERS: [(&str, &str); 5] = [
     ("", "repl-net/src/server"),
 ];
 
-/// Returns the file for which a path of the page stands.
+/// Returns the file to which an abbreviated path of the page refers.
 fn file_of(path: &str) -> PathBuf {
     let found = FOLDERS.iter().find_map(|(prefix, folder)| Some((folder, path.strip_prefix(prefix)?)));
     let (folder, rest) = found.expect("every path begins with nothing");
     root().join(folder).join(format!("{rest}.rs"))
 }
 
-/// Returns the references of a page: paths without `.rs`, and names.
+/// Returns the references of a page, each as a path without `.rs`, and a name.
 fn references(page: &str) -> Vec<(&str, &str)> {
     let parts: Vec<&str> = page.split('`').collect();
     let (mut found, mut file) = (Vec::new(), None);
@@ -44,7 +44,7 @@ fn references(page: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Returns whether a source defines an item with this name, which may follow the name of its type.
+/// Returns whether `text` defines an item with this name. The name may begin with its type, as `Type::name`.
 fn defines(text: &str, name: &str) -> bool {
     let name = name.rsplit("::").next().unwrap_or_default();
     let is_end = |rest: &str| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');

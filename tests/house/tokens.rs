@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* no token is from a comment, a string or a test.
 
-/// A name, or one sign. `::` is one sign, too.
+/// A name or a punctuation sign. `::` is one token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) text: String,
@@ -20,8 +20,8 @@ impl Token {
     }
 }
 
-/// Returns the tokens of `source` without the tokens of its tests, and the names of its test modules in files
-/// of their own.
+/// Returns the tokens of `source` without its tests, and the names of its test modules that are in other
+/// files.
 pub(crate) fn tokens(source: &str) -> (Vec<Token>, Vec<String>) {
     without_tests(&Reader { rest: source, line: 1, tokens: Vec::new() }.read())
 }

@@ -17,8 +17,8 @@ fn read(path: &str) -> String {
 
 /// The names that users of `repl` can write.
 struct PublicNames {
-    /// For each path, the paths in other crates that it re-exports, such as `repl_net::Server`. A trait and
-    /// its derive have the same name.
+    /// For each path of `repl`, the paths in other crates that it re-exports, such as `repl_net::Server`.
+    /// There can be two, because a trait and its derive macro have the same name.
     exports: BTreeMap<String, Vec<String>>,
     /// For each definition, its lines in the snapshots.
     definitions: BTreeMap<String, String>,
@@ -139,7 +139,7 @@ fn each_of_unreals_names_has_one_row_in_its_order() {
     all.sort_unstable();
     let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
     assert_eq!(twice, None, "of {count} names");
-    // Before the tables is an example.
+    // The section before the tables is an example, and has no table.
     let topics = page.split("\n## ").filter(|section| !rows(section).is_empty());
     let topics: Vec<&str> = topics.filter_map(|section| section.lines().next()).collect();
     assert!(topics.is_sorted(), "{topics:?}");

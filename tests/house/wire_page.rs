@@ -255,8 +255,8 @@ impl Written {
     }
 }
 
-/// Returns where the texts of all rows and of [`NO_CONSTANT`] are on the page. Panics if one of them is
-/// missing.
+/// Returns the ranges of the page in which the texts of all rows and of [`NO_CONSTANT`] are. Panics if one of
+/// the texts is missing.
 fn compared(page: &str) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     for (said, file, name, written) in [&TRANSPORT[..], &SESSIONS, &MESSAGES, &VALUES].concat() {
@@ -299,7 +299,7 @@ fn r20_the_page_of_the_wire_format_has_the_constants_of_the_code() {
     assert!(page.contains(&limit), "{limit}");
 }
 
-/// Returns the CRC-32 of zlib over some bytes, continued from an earlier checksum.
+/// Returns the CRC-32 of zlib over `bytes`, continued from the checksum `earlier`.
 fn crc32(earlier: u32, bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!earlier, |sum, byte| {
         (0..8).fold(
@@ -309,7 +309,7 @@ fn crc32(earlier: u32, bytes: &[u8]) -> u32 {
     })
 }
 
-/// A decoder that is written from the page computes this checksum.
+/// Computes the checksum as the page describes it, without the code of the library.
 #[test]
 fn r20_the_checksum_of_a_hello_is_the_one_that_the_page_describes() {
     let page = page();

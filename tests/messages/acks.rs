@@ -8,7 +8,6 @@ use crate::support::{Room, size};
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Score(u32);
 
-/// Returns a room with one client.
 fn room() -> Room {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register_message::<Score>(Channel::Ordered);
@@ -50,7 +49,8 @@ fn r07_the_server_does_not_ack_again_what_the_client_knows_to_have_arrived() {
         room.deliver(0, &acks);
         largest = largest.max(size(&acks));
     }
-    // Each range of two packets takes five bits. In every 32nd packet the client tells which older packets
-    // need no ack any more, so about thirty ranges must be acked, and not three hundred.
+    // The acks are ranges of two packets, and each range occupies five bits. In every 32nd packet the client
+    // tells for which older packets it needs no ack any more. So the server acks about thirty ranges at a
+    // time, and not all three hundred.
     assert!(largest <= 60, "{largest} bytes of acks");
 }

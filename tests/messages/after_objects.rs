@@ -1,7 +1,7 @@
-//! Messages that wait for an object: the client has the object before it gets the message.
+//! Messages that wait for an object: the client receives the object before it receives the message.
 //!
-//! *Invariant:* each message contains a reference to the object for which it waits, so the client sees
-//! whether it had the object.
+//! *Invariant:* each message contains a reference to the object for which it waits, so a test can check that
+//! the client has this object.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ struct Chest {
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Found(u32, ObjectRef<Chest>);
 
-/// The same as `Found`, in a channel without order.
+/// The same as `Found`, in an unordered channel.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Glimpse(u32, ObjectRef<Chest>);
 
@@ -206,7 +206,7 @@ fn w14_the_messages_that_wait_for_objects_are_limited() {
     }
     assert!(numbers.iter().copied().eq(0..4_096), "{} have come", numbers.len());
     send(&mut room, 0, chest).unwrap();
-    // Messages that wait are dropped with the session.
+    // Messages that still wait at the end of a session are dropped.
     let other = room.server.spawn(Chest { gold: 2 });
     send(&mut room, 1, other).unwrap();
     let id = room.guests[0].id;

@@ -1,7 +1,7 @@
 //! Messages of more than 64 KiB: they arrive whole in both directions, messages of other types do not wait
 //! for them, and both sides see how much has been transferred.
 //!
-//! *Invariant:* no packet is lost, unless a test loses it.
+//! *Invariant:* no packet is lost, unless a test drops it.
 
 use repl::prelude::*;
 use repl::{MessageProgress, Progress, SendError};
@@ -29,7 +29,6 @@ fn room(guests: usize) -> Room {
     limited(guests, usize::MAX)
 }
 
-/// Returns a room in which a tick sends at most this many bytes.
 fn limited(guests: usize, max_bytes_per_tick: usize) -> Room {
     let config = ServerConfig { max_bytes_per_tick, ..ServerConfig::default() };
     Room::furnished(config, register, guests, register).0
@@ -74,7 +73,7 @@ fn both_sides_see_how_much_of_a_level_has_been_transferred() {
     while let Some(progress) = sending(&room).sending {
         assert!(progress.done_bytes >= acked && progress.total_bytes == total_bytes);
         acked = progress.done_bytes;
-        // One of three ticks is lost.
+        // The packets of every third tick are lost.
         let packets = room.tick_one();
         if steps % 3 > 0 {
             room.deliver(0, &packets);

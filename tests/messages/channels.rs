@@ -33,7 +33,6 @@ const INPUTS: Channel = Channel::Sequenced { copies: 3 };
 /// For messages that fill their channel.
 const MANY: MessageOptions = MessageOptions { max_bytes: 65_536, weight: 16, per_second: 10_000 };
 
-/// An effect.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Spark(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
@@ -41,7 +40,6 @@ struct Spark(u32, #[replicated(max_len = 65536)] Vec<u8>);
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Drawing(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
-/// A file.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct File(u32, #[replicated(max_len = 8192)] Vec<u64>);
 
@@ -59,7 +57,7 @@ fn register_on_server(server: &mut Server) {
     server.register::<Player>();
     server.register_message::<Spark>(Channel::Unreliable).register_message::<Drawing>(INPUTS);
     server.register_message::<File>(Channel::Unordered);
-    // The order differs from the order on the clients.
+    // The order of registration differs from the order on the clients.
     server.register_message::<Aim>(Channel::Ordered).register_message::<Input>(INPUTS);
     server
         .register_message_with::<Score>(Channel::Unordered, MANY)
@@ -74,7 +72,6 @@ fn chat(number: u32) -> Chat {
     Chat(number, "x".repeat(number as usize % 40))
 }
 
-/// Polls and returns everything of one type that waits.
 fn polled<T>(mut poll: impl FnMut() -> Option<T>) -> Vec<T> {
     std::iter::from_fn(&mut poll).collect()
 }
@@ -248,9 +245,9 @@ fn all_inputs_of_a_tick_arrive_even_if_the_packets_of_the_first_two_ticks_are_lo
     assert!(arrived.iter().map(|(_, input)| input.0).eq(0..8), "{arrived:?}");
 }
 
-/// A text that is longer than all acks.
 const TEXT: &str = "A text that is longer than all acks.";
-/// The sizes of packets with this text, which are larger than packets of acks, and smaller than hellos.
+/// The sizes in bytes of packets with [`TEXT`]. They are larger than packets of acks, and smaller than
+/// hellos.
 const MESSAGE_BYTES: Range<usize> = TEXT.len()..400;
 
 /// Ticks the server or the client, and returns its packets.
@@ -258,13 +255,13 @@ fn packets_of(room: &mut Room, is_of_server: bool) -> Packets {
     if is_of_server { room.tick_one() } else { room.replies(0) }
 }
 
-/// Gives packets of the server to the client, or packets of the client to the server.
+/// Passes packets of the server to the client, or packets of the client to the server.
 fn pass_on(room: &mut Room, are_of_server: bool, packets: &[Vec<u8>]) {
     if are_of_server { room.deliver(0, packets) } else { room.hear(0, packets) }
 }
 
-/// Returns how often a reliable message is sent in the fourth to sixth second of silence. Before that, each
-/// message of the same side was acknowledged after 600 ms.
+/// Returns in how many packets a reliable message is sent in the fourth to sixth second without acks. Before
+/// that, each message of the same side was acknowledged after 600 ms.
 fn tries_on_a_slow_link(is_of_server: bool) -> usize {
     let mut room = room(ServerConfig::default());
     let id = room.guests[0].id;
@@ -351,7 +348,7 @@ fn w14_a_sender_that_is_too_fast_is_told_and_nothing_is_lost() {
     let arrived: Vec<u32> =
         polled(|| room.server.poll_message::<Score>()).into_iter().map(|(_, score)| score.0).collect();
     assert!(arrived.iter().copied().eq(0..=1_024));
-    // Large messages fill their share of the memory first.
+    // Large messages reach the limit in bytes before the limit of 1,024 messages.
     let large = Chat(0, "y".repeat(1_000));
     let mut sent = 0;
     while room.server.connection(id).send(&large).is_ok() {
@@ -377,7 +374,7 @@ fn a_client_that_sends_too_many_messages_of_a_type_is_told_and_stays_connected()
     };
     assert_eq!(send(&mut room), (1_000, SendError::TooFast { per_second: 1_000 }));
     room.guests[0].client.send(&chat(1)).unwrap();
-    // A server has no such limit.
+    // The server may send any number of messages per second.
     (0..1_010).for_each(|_| room.server.connection(id).send(&Aim(ObjectRef::NULL)).unwrap());
     let mut sent = 0;
     for _ in 0..100 {
@@ -400,7 +397,7 @@ fn honest_clients_are_not_disconnected_after_an_outage_of_almost_a_timeout() {
                 let until = session.now + Duration::from_secs(9);
                 links.iter().for_each(|&link| session.network.blackout(link, until));
             }
-            // The client sends as fast as it may.
+            // The client sends as many messages as it is allowed to.
             while session.client.send(&Aim(ObjectRef::NULL)).is_ok() {
                 sent += 1;
             }
@@ -436,7 +433,7 @@ fn a_message_that_cannot_be_sent_changes_nothing() {
     assert_eq!(room.server.connection(id).send(&Score(1)), Err(SendError::NotConnected));
 }
 
-/// Returns a text that differs in each place and for each number.
+/// Returns a chat with a text of this many bytes, which differs for each number.
 fn long_chat(number: u32, bytes: usize) -> Chat {
     let text = (0..bytes)
         .map(|at| char::from(b'a' + ((at as u32 ^ at as u32 >> 7).wrapping_add(number) % 26) as u8));
@@ -491,7 +488,7 @@ fn unreliable_messages_arrive_at_most_once_whatever_their_size() {
         let mut session = Session::new(seed, bad_link());
         let (mut sparks, mut drawings) = ([0; 400], Vec::new());
         for number in 0..400_u32 {
-            // Four sizes: from a few bytes to a few packets.
+            // Four sizes: 0, 100, 800 and 2,700 bytes.
             let bytes = vec![number as u8; (number as usize % 4).pow(3) * 100];
             session.client.send(&Spark(number, bytes.clone())).unwrap();
             session.client.send(&Drawing(number, bytes)).unwrap();
@@ -539,7 +536,7 @@ fn a_reference_in_a_message_is_the_object_or_null() {
     });
     let id = room.guests[0].id;
     room.guests[0].client.send(&Aim(player)).unwrap();
-    // The message arrives with the opening of the object.
+    // The message arrives together with the opening of the object to which it refers.
     let later = room.server.spawn(Player { health: 2 });
     let hidden = room.server.spawn(Player { health: 3 });
     room.server.object(hidden).set_visible(id, false);
@@ -574,7 +571,8 @@ fn r20_a_client_that_polls_no_messages_applies_the_last_packet_whole_and_says_wh
     let mut room = room(ServerConfig::default());
     let player = room.server.spawn(Player { health: 0 });
     room.settle();
-    // Each packet has 50 messages and a change. The 82nd packet exceeds the limit of 4,096.
+    // Each packet has 50 messages and a change. With the 82nd packet there are more than 4,096 unread
+    // messages.
     let mut packets = 0;
     while room.client().is_connected() {
         (0..50).for_each(|at| {
@@ -614,7 +612,7 @@ fn of_unreliable_messages_that_nobody_polls_the_newest_are_kept() {
     let inputs = polled(|| room.server.poll_message::<Input>());
     assert!(sparks.iter().map(|(_, spark)| spark.0).eq(6_000 - 4_096..6_000));
     assert!(inputs.iter().map(|(_, input)| input.0).eq(6_000 - 4_096..6_000));
-    // By bytes: 1 MiB.
+    // Unread messages have a limit in bytes too: 1 MiB.
     for number in 0..200 {
         room.guests[0].client.send(&Spark(number, vec![0; 2_000])).unwrap();
         room.guests[0].client.send(&Spark(number, vec![0; 10_000])).unwrap();

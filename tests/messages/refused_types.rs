@@ -5,7 +5,7 @@
 use repl::Channel;
 use repl::prelude::*;
 
-/// An object of which clients may not see everything.
+/// An object with a property that not all clients may see.
 #[derive(Clone, Debug, Default, Replicated)]
 struct Vault {
     #[replicated]

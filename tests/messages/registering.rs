@@ -32,7 +32,7 @@ fn boat(length: u16) -> Boat {
     Boat { length, name: "nobody's".into(), ..Boat::default() }
 }
 
-/// Returns the archetypes of small and large boats.
+/// Registers everything. Returns the archetypes of small and large boats.
 fn register(side: &mut impl Register) -> [ArchetypeId<Boat>; 2] {
     let few = MessageOptions { per_second: 5, ..MessageOptions::default() };
     side.register::<Boat>();

@@ -26,7 +26,7 @@ mod counted {
     pub(super) const NAME: &str = "counted";
 
     thread_local! {
-        /// Each test runs in a thread of its own.
+        /// How often this thread has encoded a number. Each test runs in a thread of its own.
         pub(super) static WRITTEN: Cell<usize> = const { Cell::new(0) };
     }
 

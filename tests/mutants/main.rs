@@ -31,7 +31,6 @@ struct Args {
     folder: PathBuf,
 }
 
-/// Returns the root folder of the workspace.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the names of the tests in the packages or binaries that these arguments of `cargo test` name and
-/// whose names contain the filter. Each name begins with its modules.
+/// Returns the names of the tests that these arguments of `cargo test` select by package, binary and filter.
+/// Each name begins with its modules.
 ///
 /// # Panics
 /// Panics if an argument has no value, or if there are no such sources.
@@ -28,7 +28,7 @@ pub(crate) fn named_tests(root: &Path, arguments: &str) -> Vec<String> {
         folders.push(package);
     }
     let mut names = Vec::new();
-    // A binary is a folder, or a single file of this name.
+    // A test binary is a folder, or a single file of this name.
     for folder in folders {
         match fs::read_to_string(folder.with_extension("rs")) {
             Ok(text) => add_tests_of_text(&text, String::new(), &mut names),
@@ -66,7 +66,8 @@ fn add_tests(folder: &Path, modules: &str, names: &mut Vec<String>) {
     }
 }
 
-/// Adds the names of the tests in the text of a file. A module with tests inside a file is its last one.
+/// Adds the names of the tests in the text of a file. An inline module must be the last item of its file,
+/// because this function does not notice where a module ends.
 fn add_tests_of_text(text: &str, mut module: String, names: &mut Vec<String>) {
     let mut is_test = false;
     for line in text.lines() {

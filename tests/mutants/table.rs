@@ -7,14 +7,12 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-/// All faults.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Table {
     #[serde(rename = "fault")]
     pub(crate) faults: Vec<Fault>,
 }
 
-/// A fault in the sources.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
@@ -29,7 +27,7 @@ pub(crate) struct Fault {
     also: Vec<Change>,
 }
 
-/// A text of a file that becomes another text.
+/// A replacement in a file: the text `old` becomes the text `new`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {

@@ -66,7 +66,7 @@ impl<'a> WorkingCopy<'a> {
         Ok(if survived { Outcome::Survived } else { Outcome::Caught })
     }
 
-    /// Runs a command with more arguments in the copy. Returns whether it succeeded.
+    /// Runs a command in the copy, followed by `arguments`. Returns whether it succeeded.
     fn run(&self, command: &[&str], arguments: &str) -> io::Result<bool> {
         let mut run = Command::new(command[0]);
         run.args(&command[1..]).args(arguments.split_whitespace());

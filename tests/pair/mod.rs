@@ -16,7 +16,7 @@ pub(crate) struct Pair<T> {
     pub(crate) class: Class<T>,
     pub(crate) live: T,
     pub(crate) shadow: T,
-    /// The seen bytes of the object.
+    /// The bytes of the object's quantised values at the last comparison.
     pub(crate) seen: Vec<u8>,
     pub(crate) replica: T,
     pub(crate) refusals: Vec<Refusal>,
@@ -52,8 +52,8 @@ impl<T: Replicated + Default> Pair<T> {
         self.compare()
     }
 
-    /// Compares the whole object. Every second time, it first compares the properties that are compared in
-    /// every tick, as a tick does it, and then the others.
+    /// Compares the whole object. Every second call works like a tick: it first compares the properties that
+    /// are compared in every tick, and then the other properties.
     pub(crate) fn compare(&mut self) -> Changelist {
         let mut scope = HandleSet::up_to(self.class.program().handles());
         self.comparisons += 1;
@@ -83,12 +83,12 @@ impl<T: Replicated + Default> Pair<T> {
         }
     }
 
-    /// Returns whether a scan finds the object.
+    /// Returns whether a scan for changed objects finds a difference between the object and its shadow.
     pub(crate) fn differs(&self) -> bool {
         self.class.differs(&self.live, &self.shadow, &self.seen)
     }
 
-    /// Changes the object and updates the replica. Returns the update.
+    /// Changes the object and updates the replica. Returns the length of the update in bits.
     pub(crate) fn update(&mut self, edit: impl FnOnce(&mut T)) -> usize {
         let changes = self.edit(edit);
         let bits = self.encode(&changes);
@@ -108,20 +108,20 @@ impl<T: Replicated + Default> Pair<T> {
         writer
     }
 
-    /// Applies an update to the replica, after the whole update has been validated. No bit may be left.
+    /// Applies an update to the replica, after the whole update has been validated. No bit may remain unread.
     pub(crate) fn receive(&mut self, bits: &BitWriter) -> Result<(), DecodeError> {
         let len = bits.bit_len();
         let bytes = bits.clone().into_bytes();
         receive(&self.class, &mut self.replica, repl::tools::BitSlice::new(&bytes, 0, len).unwrap().reader())
     }
 
-    /// Returns the list as S58 prints it.
+    /// Returns the changelist as a flat list of numbers, as S58 describes it.
     pub(crate) fn flat(&self, changes: &Changelist) -> Vec<u32> {
         self.class.flat(&self.shadow, changes)
     }
 }
 
-/// Every object exists.
+/// Resolves every reference: every object exists.
 pub(crate) struct AllObjects;
 
 impl Objects for AllObjects {
@@ -130,7 +130,7 @@ impl Objects for AllObjects {
     }
 }
 
-/// Validates and applies an update with its handles. No bit may be left.
+/// Validates an update with its handles, and applies it. No bit may remain unread.
 pub(crate) fn receive<T: Replicated>(
     class: &Class<T>,
     replica: &mut T,
@@ -150,7 +150,6 @@ pub(crate) fn receive<T: Replicated>(
     Ok(())
 }
 
-/// Returns the set of these handles.
 pub(crate) fn handles(members: impl IntoIterator<Item = u32>) -> HandleSet {
     let mut set = HandleSet::new();
     members.into_iter().for_each(|handle| set.insert(handle));

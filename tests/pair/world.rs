@@ -15,7 +15,7 @@ pub(crate) struct Limb {
     pub(crate) label: Option<String>,
 }
 
-/// A leaf.
+/// An enum, which is always sent whole.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(crate) enum Mood {
     #[default]
@@ -108,7 +108,7 @@ impl Limb {
     }
 }
 
-/// Adds, removes or changes elements of a list, which never has more than six.
+/// Adds, removes or changes an element of a list. The list never has more than six elements.
 fn change_list<T: Default>(list: &mut Vec<T>, place: u8, change: impl FnOnce(&mut T)) {
     let (at, how) = (usize::from(place / 8) % (list.len() + 1), place % 8);
     match how {

@@ -52,7 +52,7 @@ pub(crate) struct Pawn {
     pub(crate) confirmed: Confirmed<Body>,
 }
 
-/// The links of the acceptance test.
+/// Returns a link whose latency is half of the round trip.
 pub(crate) fn link(round_trip_ms: u64, jitter_ms: u64, loss: Loss) -> LinkConditions {
     LinkConditions {
         latency: Duration::from_millis(round_trip_ms) / 2,
@@ -62,7 +62,7 @@ pub(crate) fn link(round_trip_ms: u64, jitter_ms: u64, loss: Loss) -> LinkCondit
     }
 }
 
-/// The frames of one side.
+/// When one side runs its frames.
 pub(crate) struct Frames {
     pub(crate) next: Duration,
     pub(crate) step: Duration,
@@ -76,7 +76,6 @@ impl Frames {
     }
 }
 
-/// A server and its player.
 pub(crate) struct Game {
     pub(crate) server: Server,
     endpoint: Endpoint<u16>,
@@ -88,16 +87,16 @@ pub(crate) struct Game {
     pub(crate) server_frames: Frames,
     pub(crate) client_frames: Frames,
     pub(crate) now: Duration,
-    /// The input that the player makes for a tick.
+    /// Returns the input of the player for a tick.
     pub(crate) steer: fn(u64) -> Steer,
-    /// The object of the player on the server, and the state of the object there.
+    /// The player's object on the server, and its state there.
     pub(crate) pawn: Option<ObjectRef<Pawn>>,
     pub(crate) body: Body,
-    /// How somebody else changes the body in a tick.
+    /// Changes the body on the server in a tick, in a way that the player cannot predict.
     pub(crate) shove: fn(u64, &mut Body),
-    /// What the player predicts.
+    /// The player's prediction of the body.
     pub(crate) mine: Predicted<Body>,
-    /// The most steps of a rollback.
+    /// The most steps that a rollback has repeated.
     pub(crate) most_steps: u64,
     /// The inputs that the server used for its ticks.
     pub(crate) used: Vec<(u64, TickInput<Steer>)>,
@@ -107,14 +106,14 @@ pub(crate) struct Game {
     /// copies.
     pub(crate) makes_inputs: bool,
     pub(crate) sends_copies: bool,
-    /// The most inputs in a frame.
+    /// The most inputs that the player has made in one frame.
     pub(crate) most_at_once: usize,
     pub(crate) restarts: usize,
     /// For each frame of the player, how many ticks the input clock advanced, divided by the ticks that
     /// passed.
     pub(crate) speeds: Vec<f64>,
     position: f64,
-    /// For each frame of the player, how far the input clock was ahead of the server's tick.
+    /// For each frame of the player, how many ticks the input clock was ahead of the server's tick.
     pub(crate) ahead: Vec<f64>,
 }
 
@@ -167,7 +166,7 @@ impl Game {
         }
     }
 
-    /// Lets time pass.
+    /// Runs the frames of both sides until this time has passed.
     pub(crate) fn run(&mut self, time: Duration) {
         let end = self.now + time;
         loop {
@@ -216,7 +215,7 @@ impl Game {
         }
     }
 
-    /// Compares the predictions with the confirmed states that have arrived.
+    /// Passes the newest confirmed state to the prediction, and rolls back if they differ.
     fn reconcile(&mut self) {
         let Some(near) = self.client.server_tick() else { return };
         let Some((_, pawn)) = self.client.owned_objects::<Pawn>().next() else { return };
@@ -228,7 +227,8 @@ impl Game {
         self.most_steps = self.most_steps.max(steps);
     }
 
-    /// Returns whether the player's prediction for the newest confirmed tick equals the state of the server.
+    /// Runs for 500 ms. Returns whether the server confirmed more than 20 states in this time, all as
+    /// predicted.
     pub(crate) fn is_right(&mut self) -> bool {
         let stats = self.mine.stats();
         self.run(Duration::from_millis(500));
@@ -242,7 +242,6 @@ impl Game {
         self.body = body;
     }
 
-    /// Ends the server, and starts another one.
     pub(crate) fn restart_server(&mut self) {
         (self.server, self.endpoint, self.id) = (server(), endpoint(self.server.ticks()), None);
         self.restarts += 1;
@@ -281,7 +280,7 @@ impl Game {
         }
     }
 
-    /// Returns for which tick the player has to make an input now, with its fraction.
+    /// Returns the tick for which the player has to make an input now, as a fraction.
     fn position(&mut self) -> f64 {
         let tick = self.client.clock().tick_at(self.now);
         self.stats().ahead_ticks.zip(tick).map_or(0.0, |(ahead, tick)| tick + ahead)
@@ -302,7 +301,7 @@ impl Game {
     }
 }
 
-/// Returns inputs with axes that change from time to time, buttons that change rarely, and a yaw that changes
+/// Returns an input whose axes change from time to time, whose buttons change rarely, and whose yaw changes
 /// in half of the ticks.
 pub(crate) fn steer(tick: u64) -> Steer {
     let held =

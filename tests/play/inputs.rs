@@ -20,7 +20,7 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Limits {
     /// The share of the ticks that begin without their input, in percent.
     missing_percent: f64,
-    /// How many ticks the mean lead of the inputs may exceed the round trip plus the jitter.
+    /// By how many ticks the mean lead of the inputs may exceed the round trip plus the jitter.
     ahead_ticks: f64,
 }
 
@@ -30,7 +30,7 @@ struct Limits {
 fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Game {
     let mut game = Game::new(9_000 + round_trip_ms, link(round_trip_ms, jitter_ms, loss));
     game.run(2 * SECOND);
-    // The clock begins when the round trip is known, and two seconds later it runs evenly.
+    // The input clock starts when the round trip is known, and runs evenly two seconds later.
     while game.ahead.is_empty() {
         game.run(SECOND);
     }
@@ -54,8 +54,8 @@ fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Gam
     assert!(ahead <= most, "{ahead} ticks ahead, and {most} are allowed");
     assert!(game.made.is_sorted_by(|one, next| one < next), "no tick comes twice");
     let stats = game.mine.stats();
-    // Each tick without its input makes a prediction wrong at most once, also if several such ticks follow
-    // one another.
+    // A tick that begins without its input causes at most one rollback, also if several such ticks follow one
+    // another.
     assert!(stats.rollbacks <= counts.missing + 1, "{stats:?} {counts:?}");
     assert!(game.most_steps as f64 <= most + 12.0, "{} steps at once", game.most_steps);
     let mut right = 0;
@@ -65,12 +65,13 @@ fn plays(round_trip_ms: u64, jitter_ms: u64, loss: Loss, limits: &Limits) -> Gam
             right += 1;
         }
     }
-    // The other inputs are for later ticks.
+    // The inputs that have arrived but were not used are for later ticks.
     assert!((0..30).contains(&(counts.arrived - right)), "what has arrived in time was used");
     game
 }
 
-/// Returns how many bytes and packets a player sends in a minute, with acks in each tick.
+/// Returns how many bytes and packets a player sends in a minute. In each tick an object changes, so the
+/// player sends an ack.
 fn sent_by(conditions: LinkConditions, prepare: impl FnOnce(&mut Game)) -> (f64, f64) {
     let mut game = Game::new(77, conditions);
     game.client.register::<Car>();
@@ -88,7 +89,8 @@ fn sent_by(conditions: LinkConditions, prepare: impl FnOnce(&mut Game)) -> (f64,
     ((sent.bytes_sent - before.bytes_sent) as f64, (sent.sent - before.sent) as f64)
 }
 
-/// The inputs cost at most 60 % of three whole copies of each, not counting the rest of the packets.
+/// Asserts that the inputs need at most 60 % of the bytes that messages with three copies of each input need.
+/// The other content of the packets is not counted.
 #[track_caller]
 fn costs_little(conditions: LinkConditions) {
     let costs = |conditions, makes_inputs: bool| {
@@ -99,7 +101,7 @@ fn costs_little(conditions: LinkConditions) {
         bytes - packets * silent.0 / silent.1
     };
     let inputs = costs(conditions, true);
-    // Over a shorter link, acks would come before all copies are sent.
+    // Over a shorter link, an ack would arrive before all three copies are sent.
     let latency = conditions.latency.max(Duration::from_millis(40));
     let copies = costs(LinkConditions { latency, ..conditions }, false);
     assert!(inputs <= 0.6 * copies, "{inputs} of {copies}");
@@ -192,7 +194,7 @@ fn r27_inputs_follow_a_server_that_is_slow_for_some_time() {
 fn r27_inputs_begin_anew_after_a_restart() {
     is_soon_in_step(|game| {
         game.restart_server();
-        // The game runs until the player has noticed the disturbance.
+        // In this time the player notices the restart.
         game.run(2 * SECOND);
     });
 }
@@ -239,7 +241,7 @@ fn r27_inputs_follow_a_link_that_becomes_longer_than_inputs_are_kept() {
     assert!(game.counts().missing <= missing + 5, "{} of 600", game.counts().missing - missing);
 }
 
-/// A head and two hands, which never rest.
+/// The pose of a head and two hands, which changes in each tick.
 type Pose = [u32; 21];
 
 #[test]

@@ -13,7 +13,7 @@ fn step(state: &mut State, input: u64) {
     *state = state.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ input;
 }
 
-/// Both objects change each other.
+/// Steps two objects, each of which affects the other.
 fn step_both(one: &mut State, other: &mut State, input: u64) {
     let before = *one;
     step(one, input ^ *other);
@@ -38,7 +38,7 @@ struct World {
 impl World {
     fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        // The tick is near a number at which the low 16 bits of ticks wrap around.
+        // The first tick is near a number at which the low 16 bits of ticks wrap around.
         let tick = 65_536 * rng.below(3) + 65_400 + rng.below(200);
         let shoves = [0.0, 0.015, 0.2][rng.below(3) as usize];
         Self { rng, tick, one: seed, other: !seed, are_coupled: true, shoves }
@@ -96,8 +96,8 @@ fn a_prediction_equals_the_naive_way_in_a_thousand_worlds() {
     }
 }
 
-/// The naive model for two objects: it stores all states so far, and repeats each step after the older
-/// confirmation.
+/// The naive model for two objects: it stores all states so far, and repeats each step after the older of the
+/// two confirmed ticks.
 #[derive(Default)]
 struct Naive {
     one: BTreeMap<u64, State>,
@@ -210,7 +210,7 @@ fn a_prediction_stops_at_its_limit_and_goes_on_with_the_next_confirmation() {
         mine.advance(tick, step);
         assert_eq!((mine.state(), mine.is_stopped()), (Some(&0), true));
     }
-    // This tick is still too old.
+    // Tick 9 is still too old.
     mine.confirm((9, &9), same);
     assert_eq!(mine.roll_back(step), 0);
     assert_eq!((mine.state(), mine.is_stopped()), (Some(&9), true));
@@ -281,7 +281,7 @@ fn a_group_stops_once_and_shows_what_is_confirmed() {
     assert_eq!((one.state(), other.state(), one.is_stopped()), (Some(&65), Some(&65), false));
 }
 
-/// Returns a car and a ball that are predicted together for some ticks from a tick on.
+/// Returns a car and a ball that are predicted together for 100 ticks, from tick `first` on.
 fn car_and_ball(first: u64) -> (Predicted<State>, Predicted<State>) {
     let (mut car, mut ball) = (Predicted::new(40), Predicted::new(40));
     for tick in first..first + 100 {
@@ -290,7 +290,7 @@ fn car_and_ball(first: u64) -> (Predicted<State>, Predicted<State>) {
     (car, ball)
 }
 
-/// Runs a frame in which both are confirmed. Returns the number of repeated steps.
+/// Runs a frame in which the server confirms both objects at `tick`. Returns the number of repeated steps.
 fn confirm_both(car: &mut Predicted<State>, ball: &mut Predicted<State>, tick: u64) -> u64 {
     car.confirm((tick, &0), same);
     ball.confirm((tick, &0), same);
@@ -303,7 +303,7 @@ fn confirm_both(car: &mut Predicted<State>, ball: &mut Predicted<State>, tick: u
 fn a_group_does_no_more_steps_again_than_its_limit_whatever_the_server_confirms() {
     let (mut car, mut ball) = car_and_ball(100_000);
     for tick in 100_100..100_120 {
-        // One of them starts again at an old tick.
+        // The server confirms the car at a tick that is much too old, so the car starts again there.
         let lie = Confirmed::new(tick - 60_000, 5).at(tick).map(|(tick, state)| (tick, *state));
         let (tick_of_lie, state) = lie.expect("it has a tick");
         car.confirm((tick_of_lie, &state), same);

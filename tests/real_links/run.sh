@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs a server and its clients over QUIC in network namespaces, whose links carry only so many bytes a second.
+# Runs a server and its clients over QUIC in network namespaces. Their links carry a limited number of bytes
+# per second.
 #
 #   tests/real_links/run.sh PROGRAM      PROGRAM is the built `repl-real-links`
 #
-# Needs root, `ip` and `tc`. Whoever does not get what is promised below ends with a failure.
+# Needs root, `ip` and `tc`. Ends with a failure if a process does not reach the values that are printed
+# below.
 set -euo pipefail
 program=$(realpath "$1")
 folder=$(mktemp -d)
@@ -36,7 +38,7 @@ start() {
   started=$!
 }
 
-# A namespace with a link to the router, which sends what is not for the namespace itself.
+# Makes a namespace with a link to the router. All packets that leave the namespace go to the router.
 host() {
   local name=$1 network=$2
   ip netns add "$prefix-$name"
@@ -49,7 +51,7 @@ host() {
   ip -n "$prefix-$name" route add default via "10.77.$network.1"
 }
 
-# Lets a link carry only so much in each direction, with so much time of queue.
+# Limits the rate of a link in each direction, and the time that packets may wait in its queue.
 slow() {
   local name=$1 network=$2 rate=$3 queue=$4
   within router tc qdisc add dev "to$network" root tbf rate "$rate" burst 5kb latency "$queue"
@@ -85,7 +87,8 @@ finish() {
 }
 clients=()
 
-# Each client has a link of its own, with 40 to 60 ms in each direction and 2 % loss, and wants half of it.
+# Each client has a link of its own, with 40 to 60 ms in each direction and 2 % loss, and must use half of its
+# rate.
 printf '4 clients, each with 2 Mbit/s, a round trip of 80 ms and more, and 2 %% loss\n'
 open
 ways=()
@@ -97,7 +100,8 @@ for network in 1 2 3 4; do
 done
 serve --ships 190 --clients 4
 for network in 1 2 3 4; do
-  # One and a half times half of the round trip, and a tick of each side.
+  # The limit in milliseconds is one and a half times half of the round trip (60), plus a tick on each side (2
+  # × 33).
   start "client$network" join 127.0.0.1:7000 "$folder/certificate" --max-delay-ms 126
   clients+=("$started")
 done
@@ -117,7 +121,7 @@ for _ in 1 2 3 4 5 6 7 8; do
 done
 finish
 cat "$folder/outcomes"
-# What arrives for a client in a tick, on average.
+# The bytes that arrive for a client in a tick, on average.
 sed 's/.*"bytes_per_tick":\([0-9]*\).*/\1/' "$folder/outcomes" | awk '
   { sum += $1 }
   END { mean = sum / NR; printf "%d bytes for a client and tick\n", mean; exit !(NR == 8 && mean >= 7200) }'

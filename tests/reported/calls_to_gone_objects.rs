@@ -1,5 +1,5 @@
-//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/3007> (2963 there,
-//! too), and <https://github.com/FirstGearGames/FishNet/issues/129>.
+//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/3007> (and issue
+//! 2963 there), and <https://github.com/FirstGearGames/FishNet/issues/129>.
 //!
 //! A client calls an object that the server has despawned meanwhile. The server throws an error, or the call
 //! runs on another object that took its place. Users expect that such calls are ignored. The tests also use

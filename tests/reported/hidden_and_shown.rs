@@ -1,9 +1,9 @@
-//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/2524> (1953 and 2672
-//! there, too).
+//! Reported: <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/2524> (and issues
+//! 1953 and 2672 there).
 //!
-//! Hiding one object and showing another in one frame throws, or leaves a hidden object visible. Users expect
-//! that only the state at the end of the tick counts. Here: by all means of hiding, with objects that were
-//! spawned and objects of a level. What a client sees is decided once in each tick. So if a change of
+//! Hiding one object and showing another in one frame throws, or a hidden object remains visible. Users
+//! expect that only the state at the end of the tick counts. The tests hide objects by all means, both
+//! spawned objects and objects of a level. What a client sees is decided once in each tick. So if a change of
 //! visibility is undone before the tick, nothing is sent and no event is reported.
 
 use repl::prelude::*;
@@ -51,11 +51,11 @@ const MEANS: [Means; 9] = [
     Means::Audience,
 ];
 
-/// A room with a client. One of the means shows things to the client, or hides them.
+/// A room with a client, and the means by which the test shows things to the client and hides them.
 struct Stage {
     room: Room,
     means: Means,
-    /// Whether the client has placed the things, which are static.
+    /// Whether the things are static objects, which the client has placed.
     is_placed: bool,
     things: Vec<ObjectRef<Thing>>,
     /// Objects to which things can be attached: the client sees only the second one.
@@ -94,7 +94,7 @@ impl Stage {
         self.room.server.object(self.things[index]).set_relevancy(relevancy);
     }
 
-    /// Shows a thing or hides it. Some means show or hide both.
+    /// Shows a thing or hides it. Some means show or hide all things at the same time.
     fn set(&mut self, index: usize, shown: bool) {
         let (thing, id) = (self.things[index], self.room.guests[0].id);
         let server = &mut self.room.server;

@@ -1,8 +1,8 @@
-//! Reported: <https://github.com/simgine/bevy_replicon/issues/756> (355 there, too).
+//! Reported: <https://github.com/simgine/bevy_replicon/issues/756> (and issue 355 there).
 //!
 //! A parent is despawned while a child is hidden, or was removed already. The client keeps a child without a
-//! parent, or gets the end of the child twice. Users expect one end for each object that the client has, and
-//! the end of a child before the end of its parent.
+//! parent, or is told twice that the child is gone. Users expect one removal of each object that the client
+//! has, and the removal of a child before the removal of its parent.
 
 use repl::prelude::*;
 use repl::sim::Rng;

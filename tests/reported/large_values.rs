@@ -4,7 +4,7 @@
 //!
 //! A value that is larger than a packet, or than a limit of the library, makes the sender loop for ever,
 //! never arrives, arrives empty, or stops everything else. Users expect that it arrives, or an error that
-//! names it, and that everything else goes on.
+//! names it, and that everything else continues.
 
 use repl::prelude::*;
 

@@ -1,13 +1,14 @@
-//! Reported: <https://github.com/FirstGearGames/FishNet/issues/692> (945 there, too), and
+//! Reported: <https://github.com/FirstGearGames/FishNet/issues/692> (and issue 945 there), and
 //! <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/1052>.
 //!
 //! An object gets a value and is despawned in the same tick. The client gets the removal and not the value.
 //! Users expect the values that were written before the despawn, for example a death with health 0.
 //!
-//! Two situations of these reports have another answer here. A value that is written before an object is
-//! *hidden* does not arrive: the client keeps its old value, because packets contain nothing that the client
-//! may not see (`hidden_and_shown`). A call to the owner does not arrive either if the owner changes in the
-//! same tick, because such calls are for the client that owns the object when the packet is made.
+//! In two situations of these reports, this library behaves differently. A value that is written before an
+//! object is *hidden* does not arrive: the client keeps its old value, because packets contain nothing that
+//! the client may not see (`hidden_and_shown`). A call to the owner does not arrive either if the owner
+//! changes in the same tick, because such calls are for the client that owns the object when the packet is
+//! made.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reported: <https://github.com/MirrorNetworking/Mirror/issues/2809> (2349, 3097 and 3874 there, too).
+//! Reported: <https://github.com/MirrorNetworking/Mirror/issues/2809> (and issues 2349, 3097 and 3874 there).
 //!
 //! A client joins late. The hook of a reference runs before the object of the reference has arrived. It gets
 //! null as the old and as the new value, and does not run again when the object arrives. Users expect a call
@@ -40,14 +40,14 @@ struct Item {
     at: ObjectRef<Target>,
 }
 
-/// Declares the class `Holder`: for each field its type, its notify, how it is filled with a reference, and
-/// whether it shows an object.
+/// Declares the class `Holder`. Each field has a type, a notify, an expression that puts a reference into the
+/// field, and an expression that tells whether the field shows an object.
 macro_rules! holder {
     ($($field:ident: $type:ty, $notify:ident, |$filled:ident, $target:ident| $fill:expr, |$value:ident| $shows:expr;)*) => {
         #[derive(Replicated, Default)]
         struct Holder {
             $(#[replicated(notify = $notify)] $field: $type,)*
-            /// The fields whose notify ran, and whether the field showed an object then.
+            /// The fields whose notify ran, each with whether the field showed an object at that time.
             heard: Vec<(&'static str, bool)>,
         }
 
@@ -62,7 +62,7 @@ macro_rules! holder {
                 $({ let ($filled, $target) = (&mut self.$field, target); $fill; })*
             }
 
-            /// Returns which fields show an object.
+            /// Returns for each field whether it shows an object.
             fn shown(&self) -> Vec<(&'static str, bool)> {
                 vec![$({ let $value = &self.$field; (stringify!($field), $shows) }),*]
             }

@@ -38,7 +38,8 @@ fn register(side: &mut impl Register) {
     side.register::<Counter>().register_message::<Note>(Channel::Ordered);
 }
 
-/// Returns a room with one client at this time. The packets of both sides begin with this number.
+/// Returns a room with one client, whose time begins at `now`. The packet numbers of both sides begin with
+/// `first_sequence`.
 fn room(first_sequence: u64, now: Duration) -> Room {
     let config = ServerConfig { first_sequence, ..ServerConfig::default() };
     let mut room = Room::new(config, register);

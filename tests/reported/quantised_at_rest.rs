@@ -46,7 +46,8 @@ fn resting() -> (Room, ObjectRef<Crate>) {
     )
 }
 
-/// Runs ticks in which a function changes the object. Returns the bytes of all packets.
+/// Runs `ticks` ticks, in each of which `change` changes the object. Returns the bytes of all packets
+/// together.
 fn run(room: &mut Room, ticks: u32, mut change: impl FnMut(&mut Room, u32)) -> usize {
     (0..ticks)
         .map(|tick| {
@@ -56,8 +57,8 @@ fn run(room: &mut Room, ticks: u32, mut change: impl FnMut(&mut Room, u32)) -> u
         .sum()
 }
 
-/// A value keeps its step until it has left the step by a quarter of a step. So the copy of a client may
-/// differ by three quarters of a step, or by half a step if the property is `exact`. Far from the origin, the
+/// A value is sent in whole steps. A client's copy may differ from the value by three quarters of a step
+/// before the next step is sent, or by half a step if the property is `exact`. Far from the origin, the
 /// rounding of `f32` is added to this.
 #[test]
 fn a_creeping_object_is_never_more_than_three_quarters_of_a_step_away() {
@@ -133,7 +134,7 @@ fn noise_between_two_steps_does_not_jitter() {
 fn noise_around_any_rotation_does_not_jitter() {
     let (mut room, object) = resting();
     let half = 0.5_f32.sqrt();
-    // In the first two, several components are equally large.
+    // In the first two rotations, several components of the quaternion are equally large.
     for (turn, up) in [
         ([half, 0.0, 0.0, half], [0.0, 0.0, 1.0]),
         ([0.5; 4], [0.6, 0.0, -0.8]),
@@ -163,7 +164,8 @@ fn a_late_joiner_and_an_early_one_show_the_same_place() {
         live.turn = [0.5, 0.5, -0.5, 0.5].map(|part: f32| part + tick as f32 * 1e-7);
         live.up = [0.6, 0.0, 0.8].map(|part: f32| part - tick as f32 * 1e-7);
     });
-    // The object rests where its value has left the step, but not the margin.
+    // The object rests where its value rounds to another step than the one that was sent, but has not left
+    // the margin around the sent step.
     room.server[object].place[0] += 0.001;
     room.settle();
     room.enter();
@@ -188,7 +190,7 @@ fn what_is_lost_comes_again_as_it_was() {
     assert_eq!(places, [0.01, 0.01]);
 }
 
-/// A physics engine may flip the sign, because both quaternions are the same rotation.
+/// A physics engine may flip the sign of a quaternion. Both quaternions are the same rotation.
 #[test]
 fn a_quaternion_that_flips_its_sign_is_the_same_rotation() {
     let (mut room, object) = resting();

@@ -1,4 +1,4 @@
-//! Reported: <https://github.com/FirstGearGames/FishNet/issues/961> (439 there, too), and
+//! Reported: <https://github.com/FirstGearGames/FishNet/issues/961> (and issue 439 there), and
 //! <https://github.com/simgine/bevy_replicon/issues/757>.
 //!
 //! An object is despawned, and another one takes its place: its pooled object, its id or its slot. The client

@@ -2,7 +2,7 @@
 //! <https://github.com/Unity-Technologies/com.unity.netcode.gameobjects/issues/2814>.
 //!
 //! With an interval between two sends, objects that are spawned between them are never replicated. Clients
-//! that take long to load lose values. Users expect that each object arrives, with its newest values.
+//! that load for a long time lose values. Users expect that each object arrives, with its newest values.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ struct Npc {
 
 const PUSHED: PropertyIndex<Npc> = Npc::LAYOUT.property("pushed");
 
-/// The settings that hold updates back. `budget` and `is_paused` are for the first of three clients.
+/// The settings that delay updates. `budget` and `is_paused` are for the first of three clients.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rate: Option<UpdateRate>,

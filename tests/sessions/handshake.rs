@@ -317,7 +317,7 @@ fn a_session_that_was_left_does_not_disturb_the_next() {
     let result = client.receive(room.now, &late[0]);
     assert_eq!(result, Ok(()), "it cannot be checked before the welcome, and is ignored");
     assert_eq!(client.objects::<Ship>().count(), 0);
-    // A hello and a welcome, then the proof that the welcome arrived, and state.
+    // First the hello and the welcome are exchanged, then the proof that the welcome arrived, and the state.
     for _ in 0..2 {
         while let Some(packet) = client.poll_transmit() {
             room.server.receive(id, room.now, packet);

@@ -137,6 +137,19 @@ fn r21_another_default_is_named_with_its_property() {
 }
 
 #[test]
+fn r21_each_value_of_a_property_is_compared_also_if_few_clients_see_it() {
+    macro_rules! places {
+        ($places:expr, $secret:expr) => {
+            ship!({ #[replicated] places: [u16; 2], #[replicated(condition = OwnerOnly)] secret: u16 }
+                  { Self { places: $places, secret: $secret } })
+        };
+    }
+    let value = |property: &str| Difference::Value { property: property.into(), archetype: 0 };
+    assert_eq!(difference(places!([1, 2], 1), places!([1, 3], 1)), value("places"));
+    assert_eq!(difference(places!([1, 2], 1), places!([1, 2], 2)), value("secret"));
+}
+
+#[test]
 fn r21_archetypes_of_other_values_or_in_another_order_are_named() {
     let expected = |archetype| Difference::Value { property: "hull".into(), archetype };
     assert_eq!(difference(hull_of!(3, 4), hull_of!(3, 5)), expected(1));
@@ -289,7 +302,7 @@ macro_rules! chat {
     }};
 }
 
-/// Two functions that register this type of messages, one on the server and one on the client.
+/// Two functions that register the message type in the arguments, one on the server and one on the client.
 macro_rules! message {
     ($($item:tt)*) => {{
         #[derive(NetSerialize, Clone)]
@@ -326,7 +339,6 @@ fn turn<const VERSION: u32>() -> Sides {
     (register::<Server, VERSION>, register::<Client, VERSION>)
 }
 
-/// Registers nothing on both sides.
 fn nothing() -> Sides {
     (|_| (), |_| ())
 }
@@ -339,7 +351,6 @@ fn report(server: Sides, client: Sides, name: &str, expected: Difference) -> Str
     mismatch.to_string()
 }
 
-/// Returns the difference between the forms of a property.
 fn form(property: &str, server: &str, client: &str) -> Difference {
     let (property, client, server) = (property.to_owned(), client.to_owned(), server.to_owned());
     Difference::Form { property, client, server }

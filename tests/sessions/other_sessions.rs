@@ -293,8 +293,8 @@ fn r25_nobody_without_the_token_ends_a_session_or_changes_what_a_client_shows() 
         let config = ServerConfig { validate_addresses: validates, ..ServerConfig::default() };
         let (mut room, ship) = Room::furnished(config, ships, 1, |server| server.spawn(Ship { hull: 1 }));
         let instance = room.client().connection_info().server_instance().expect("it is connected");
-        // A transport that validates addresses knows who sends, so packets of state are not sealed with the
-        // token there.
+        // If the transport validates the addresses instead, it knows who sends. So packets of state are not
+        // sealed with the token, and are not forged here.
         for packet in forged_by_a_fellow(1_000, instance, validates) {
             room.hear(0, std::slice::from_ref(&packet));
             let now = room.now;

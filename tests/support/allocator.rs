@@ -1,5 +1,5 @@
-//! An allocator that counts for each thread: the bytes that the thread holds, the most that it has held, the
-//! bytes of all allocations, and the number of allocations.
+//! An allocator that counts for each thread: the bytes that are allocated now, the most bytes that were
+//! allocated at one time, the bytes of all allocations together, and the number of allocations.
 //!
 //! *Invariant:* the system's allocator provides the memory; this one only counts.
 #![allow(dead_code, reason = "each binary uses a part")]
@@ -14,7 +14,6 @@ thread_local! {
     static TIMES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts the bytes that the thread holds.
 pub(crate) struct Counting;
 
 fn count(bytes: isize) {
@@ -56,7 +55,7 @@ pub(crate) fn held() -> isize {
     HELD.with(Cell::get)
 }
 
-/// Returns the result of `work`, and how many more bytes this thread held at most than before.
+/// Returns the result of `work`, and by how many bytes the memory of this thread grew at most during `work`.
 pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(Cell::get);
     MOST.with(|most| most.set(before));

@@ -152,7 +152,7 @@ pub(crate) struct Bazaar {
     signs: Vec<ObjectRef<Sign>>,
     /// Whether guests leave, and new guests join.
     pub(crate) leaves: bool,
-    /// For each guest, the packets in both directions that come late.
+    /// For each guest, the packets in both directions that arrive late.
     late: Vec<(Packets, Packets)>,
 }
 
@@ -164,7 +164,6 @@ pub(crate) struct Made {
 }
 
 impl Bazaar {
-    /// Returns a bazaar with this many clients and objects.
     pub(crate) fn new(seed: u64, guests: usize, objects: u64) -> Self {
         let config = ServerConfig {
             max_object_bytes: 700,
@@ -279,7 +278,7 @@ impl Bazaar {
                 9 => one.tape ^= 1,
                 10 => _ = one.goods.push(Item::default()),
                 11 if !one.goods.is_empty() => _ = one.goods.swap_remove(0),
-                // The count is sometimes refused.
+                // Some counts cannot be sent, and are refused.
                 12 => one.goods.iter_mut().take(2).for_each(|mut item| item.count = (item.count + 1) % 12),
                 13 => one.position = [rng.below(EXTENT) as f32, rng.below(EXTENT) as f32],
                 14 => one.goods = Self::items(rng).collect(),
@@ -330,7 +329,7 @@ impl Bazaar {
                 5 => _ = room.server.object(*cart).mark_dirty(property("wheels")),
                 _ => one.position[1] += 1.0,
             }
-            // Sometimes twice in a tick.
+            // Sometimes the cart is compared twice in a tick.
             for _ in 0..1 + rng.below(2) {
                 room.server.external().compare_mut(*cart, one).expect("it exists");
             }

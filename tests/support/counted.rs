@@ -11,7 +11,6 @@ thread_local! {
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A value that counts how often it is written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counted(pub(crate) u32);
 

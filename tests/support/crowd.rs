@@ -89,7 +89,7 @@ impl Crowd {
         self.held
     }
 
-    /// Makes the server do something, and counts how much more or less it holds afterwards.
+    /// Runs `work` on the server, and counts how much memory the server holds afterwards.
     fn serve<T>(&mut self, work: impl FnOnce(&mut Server) -> T) -> T {
         let before = held();
         let result = work(&mut self.server);
@@ -167,7 +167,7 @@ impl Crowd {
     /// Ticks until everything has been acknowledged for a while.
     ///
     /// # Panics
-    /// Panics if this takes more than 20,000 ticks, or if the client does not equal the server.
+    /// Panics if this takes more than 20,000 ticks, or if a client's arrays differ from the server's.
     pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..20_000 {
@@ -196,11 +196,10 @@ impl Crowd {
     }
 }
 
-/// After this many ticks without packets, the server has given back the memory that it needed only for a
-/// while.
+/// After this many ticks without packets, the server has freed the memory that it needed only for a while.
 const QUIET_TICKS: usize = 600;
 
-/// How many connections a crowd has beyond the first; the cost of a further connection is their average.
+/// The number of connections after the first one. The cost of a further connection is their average.
 const FURTHER: usize = 16;
 
 /// Returns the bytes that the server holds for each further connection that has acknowledged `arrays` arrays
@@ -215,7 +214,7 @@ pub(crate) fn per_connection(arrays: usize, len: usize, events: impl Fn(&mut Cro
     (held(1 + FURTHER) - held(1)) as f64 / FURTHER as f64
 }
 
-/// Returns the bytes that the server holds for each further array of `len` items on each connection, when
+/// Returns the bytes per connection that the server holds for each further array of `len` items, when
 /// everything is acknowledged.
 pub(crate) fn per_array(len: usize) -> f64 {
     const ARRAYS: usize = 10_000;
@@ -228,8 +227,8 @@ pub(crate) fn send_off(crowd: &mut Crowd, changed: usize, spread: usize) {
     assert!(crowd.tick(Link::Dead) > 0, "the change is sent");
 }
 
-/// Runs `ticks` ticks. In each tick ten of the first `spread` items change, evenly in turn, and all packets
-/// are lost.
+/// Runs `ticks` ticks. In each tick the next ten of the first `spread` items change, and all packets are
+/// lost.
 pub(crate) fn fall_behind(crowd: &mut Crowd, ticks: usize, spread: usize) {
     for tick in 0..ticks {
         crowd.edit(tick % (spread / 10) * 10, 10, 1);

@@ -7,7 +7,6 @@ use repl::prelude::*;
 
 use crate::support::{Packets, Room, TICK, collect};
 
-/// The objects that are removed.
 #[derive(Default, Replicated)]
 pub(crate) struct Thing {
     #[replicated]

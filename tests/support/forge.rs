@@ -20,8 +20,8 @@ fn crc32(initial: u32, bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// Puts the correct checksum before `content`, for a packet of this session with a number of at most 16 bits.
-/// A hello contains its session.
+/// Puts the correct checksum before `content`. The packet is of this session, and its packet number has at
+/// most 16 bits. In a hello, the session is part of the content.
 pub(crate) fn seal(content: &[u8], session: u64) -> Vec<u8> {
     let mut reader = BitReader::new(content);
     let is_hello = reader.read_flag().unwrap_or(false) && reader.read_bits(3).unwrap_or(7) == 0;
@@ -43,8 +43,9 @@ pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWrit
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // The content of the header: this is the first packet of its tick, there is no floor, the lead of the
-    // tick is unchanged, there are no acks.
+    // The four bits of the header say: this is the first packet of its tick, it does not tell its oldest
+    // packet without an ack (the floor), the difference between the numbers of tick and packet is unchanged,
+    // and there are no acks.
     writer.write_bits(0, 4);
     write(&mut writer);
     seal(&writer.into_bytes(), session)
@@ -58,8 +59,8 @@ pub(crate) fn token(welcome: &[u8]) -> u64 {
     bits.skip_bits(32).and_then(|()| bits.read_bits(64)).expect("its timeout and its token")
 }
 
-/// Begins a segment. The kind of a segment is 0 for updates, 1 for openings, 2 for closings, or 3 for
-/// fragments.
+/// Begins a segment, which is a part of the body with entries of one kind: 0 for updates, 1 for openings, 2
+/// for closings, or 3 for fragments.
 pub(crate) fn segment(kind: u64, writer: &mut BitWriter) {
     writer.write_flag(true);
     writer.write_bits(kind, 2);

@@ -20,7 +20,6 @@ pub(crate) struct Guest {
     pub(crate) up: LinkId,
 }
 
-/// A server and its clients.
 pub(crate) struct Linked {
     pub(crate) server: Server,
     pub(crate) guests: Vec<Guest>,
@@ -78,12 +77,12 @@ impl Linked {
         }
     }
 
-    /// Returns what was counted on the link to a client.
+    /// Returns the statistics of the link to a client.
     pub(crate) fn down(&self, guest: usize) -> LinkStats {
         self.network.stats(self.guests[guest].down)
     }
 
-    /// Returns what was counted on the link from a client.
+    /// Returns the statistics of the link from a client.
     pub(crate) fn up(&self, guest: usize) -> LinkStats {
         self.network.stats(self.guests[guest].up)
     }

@@ -12,7 +12,7 @@ use repl::{CongestionControl, DisconnectReason, PropertyIndex, UpdateKind, Write
 /// One step of a room: a tick of 60 Hz, rounded.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
 
-/// The largest packet without acks and without state.
+/// The size in bytes of the largest packet that contains neither acks nor state.
 pub(crate) const SIGN_OF_LIFE_BYTES: usize = 12;
 
 /// Packets in the order in which they were made.
@@ -44,7 +44,7 @@ impl Room {
     /// Creates a room. `register` is called for each client. The test registers the same classes on the
     /// server before the first guest enters.
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
-        // The room sets no limits. A test sets the limits that it needs.
+        // By default nothing limits the packets. A test sets the limits that it needs.
         Self::paced(ServerConfig { congestion_control: CongestionControl::Off, ..config }, register)
     }
 
@@ -117,7 +117,6 @@ impl Room {
         (room, furniture)
     }
 
-    /// Returns the first client.
     pub(crate) fn client(&self) -> &Client {
         &self.guests[0].client
     }
@@ -258,7 +257,6 @@ impl Room {
     }
 }
 
-/// Returns the property called `name`.
 pub(crate) fn property<T: Replicated>(name: &str) -> PropertyIndex<T> {
     T::LAYOUT.property(name)
 }
@@ -272,7 +270,6 @@ pub(crate) fn collect(server: &mut Server, id: ConnectionId) -> Packets {
     packets
 }
 
-/// Bytes of packets.
 pub(crate) fn size(packets: &[Vec<u8>]) -> usize {
     packets.iter().map(Vec::len).sum()
 }

@@ -1,7 +1,7 @@
 //! A server with many objects of 112 bytes that all clients see, and the memory that the server holds for
 //! each of them.
 //!
-//! *Invariant:* the memory of a server with the same number of clients and without objects is not counted.
+//! *Invariant:* the memory of a server with the same number of clients but without objects is subtracted.
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::time::Duration;
@@ -23,11 +23,11 @@ const CHANGES: usize = 3;
 pub(crate) enum Moment {
     /// After the tick in which the objects were spawned.
     Spawned,
-    /// The clients have all objects.
+    /// When the clients have all objects.
     Joined,
-    /// Then a few objects have changed in each of 1,100 ticks.
+    /// After that, a few objects have changed in each of 1,100 ticks.
     Busy,
-    /// Or nothing has happened in these ticks.
+    /// The clients have all objects, and nothing has happened for 1,100 ticks.
     AtRest,
 }
 
@@ -46,7 +46,6 @@ pub(crate) struct Resident {
 
 const _: () = assert!(size_of::<Resident>() == 112);
 
-/// A server and its clients.
 pub(crate) struct Town {
     server: Server,
     pub(crate) clients: Vec<(ConnectionId, Client)>,
@@ -101,7 +100,6 @@ impl Town {
         }
     }
 
-    /// Returns the memory that the server reports.
     pub(crate) fn memory(&self) -> repl::ServerMemory {
         self.server.memory()
     }

@@ -33,11 +33,11 @@ pub(crate) enum Seen {
 /// What has happened to the connections before their memory is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// They have joined, and have everything that they see.
+    /// The connections have joined, and have everything that they see.
     Joined,
-    /// Then they have walked 600 metres, or all objects that they see were hidden and shown again.
+    /// After that, they have walked 600 metres, or all objects that they see were hidden and shown again.
     Walked,
-    /// One object in a hundred has changed since then, and nothing was acknowledged.
+    /// After that, one object in a hundred has changed, and nothing was acknowledged.
     OutOfStep,
 }
 

@@ -65,8 +65,8 @@ impl Subscriber for Recorder {
 
 /// Returns the lines that `run` causes up to a level.
 fn recorded(most: Level, run: impl FnOnce()) -> Vec<String> {
-    // If there is only one subscriber, and it is of another thread, `tracing` may decide that nobody wants an
-    // event, and then always drop this event. So there is a second subscriber.
+    // If the only subscriber is of another thread, `tracing` may decide that nobody wants an event, and then
+    // always drop this event. A second subscriber prevents this.
     static OTHER: Once = Once::new();
     let recorder = |lines, most| Recorder { lines, most, spans: AtomicU64::new(0) };
     OTHER.call_once(|| {

@@ -12,7 +12,7 @@ use repl::{Area, Dormancy, Relevancy};
 use crate::pool;
 use crate::support::{self, Packets, Room};
 
-/// Several times as many connections as one thread takes at a time.
+/// Several times as many connections as one thread processes at a time.
 const GUESTS: usize = 45;
 
 /// An object that everyone sees, or that is in an area.
@@ -118,7 +118,6 @@ impl Harbour {
         crates.push(one);
     }
 
-    /// Changes the world for one tick.
     fn change(&mut self) {
         for _ in 0..60 {
             let at = self.rng.below(self.crates.len() as u64) as usize;
@@ -138,7 +137,8 @@ impl Harbour {
                 }
                 2 => room.server[one].label = "x".repeat(rng.below(3_000) as usize),
                 3 => _ = room.server.connection(guest).pause(),
-                // The first guest is paused for longer than an object keeps its changelists.
+                // The first guest is not resumed here, so it is paused for longer than an object keeps its
+                // changelists.
                 4 | 5 if guest != room.guests[0].id => _ = room.server.connection(guest).resume(),
                 6 => _ = room.server.object(one).set_owner(Some(guest)),
                 7 => _ = room.server.object(one).set_visible(guest, rng.chance(0.5)),

@@ -7,7 +7,7 @@ use repl::sim::seeds;
 use crate::bazaar::Bazaar;
 use crate::pool;
 
-/// Several times as many connections as one thread takes at a time.
+/// Several times as many connections as one thread processes at a time.
 const GUESTS: usize = 26;
 /// Enough objects that several classes are compared at the same time.
 const OBJECTS: u64 = 900;

@@ -93,8 +93,8 @@ pub(super) fn shown(room: &Room, guest: usize, creature: ObjectRef<Creature>) ->
     room.guests[guest].client.get(creature).map_or(0, |creature| creature.health)
 }
 
-/// Returns for each creature the greatest age of its value in ticks, if only this share of the needed bytes
-/// fits. `favour` is called with each creature and its number.
+/// Returns for each creature the greatest age in ticks of the value that the client shows, if the budget is
+/// this share of the needed bytes. `favour` is called once for each creature, with the creature's index.
 fn oldest(
     share: f64,
     located: bool,
@@ -123,7 +123,7 @@ fn oldest(
     for value in 2_000..2_300 {
         step(&mut room, &creatures, value, loss, &mut rng);
         for (at, &creature) in creatures.iter().enumerate() {
-            // The budget takes effect in the first ticks.
+            // The first 50 ticks do not count, because the budget takes effect in this time.
             oldest[at] = oldest[at].max(if value < 2_050 { 0 } else { value - shown(&room, 0, creature) });
         }
     }
@@ -167,7 +167,7 @@ fn updates_with_a_short_budget(place: impl Fn(usize) -> [f32; 2]) -> Vec<u32> {
     let mut updates = vec![0; CREATURES];
     for value in 2_000..2_200 {
         step(&mut room, &creatures, value, 0.0, &mut rng);
-        // A tick may bring several packets, with parts of one change.
+        // Several packets may arrive in a tick, each with a part of one change.
         let changed: BTreeSet<ObjectRef<()>> = room
             .polled(1)
             .into_iter()
@@ -193,7 +193,8 @@ fn s192_what_a_short_budget_lets_through_is_sent_once() {
         let per_second = wanted as f64 / 20.0 * share / TICK.as_secs_f64();
         room.server.connection(room.guests[0].id).set_budget(per_second as usize);
         let sent = (1_000..1_100).map(|value| {
-            // In two of five ticks more changes than fit, and in the other three the rest is sent.
+            // In two of five ticks more objects change than the budget allows. In the other three, the rest
+            // is sent.
             let changed = if value % 5 < 2 { creatures.as_slice() } else { &[] };
             step(&mut room, changed, value, 0.0, &mut rng)[0]
         });
@@ -202,8 +203,8 @@ fn s192_what_a_short_budget_lets_through_is_sent_once() {
     assert!(bytes[0] < bytes[1] * 1.15, "bytes with a short and with a long budget: {bytes:?}");
 }
 
-/// Returns the bytes that a client with a short budget receives if a text of this length changes while more
-/// changes than fit.
+/// Returns the bytes that a client receives while more objects change than its budget allows, if a text of
+/// this length changes too.
 fn bytes_with_a_text(length: usize) -> usize {
     let register = |client: &mut Client| _ = client.register::<Creature>().register::<Sign>();
     let (mut room, (creatures, sign)) = Room::furnished(ServerConfig::default(), register, 1, |server| {
@@ -293,7 +294,7 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
         play(&mut room, 60 + offset);
         let new: Vec<_> = (0..20).map(|_| room.server.spawn(Creature::default())).collect();
         play(&mut room, 120);
-        // A packet of 64 bytes holds about six openings.
+        // A packet of 64 bytes contains about six openings.
         let arrived = new.iter().filter(|&&creature| room.client().contains(creature)).count();
         assert_eq!(arrived, new.len(), "{bytes} bytes a tick from tick {offset} on");
         let mut endless = 0;
@@ -306,8 +307,8 @@ fn s193_openings_and_changes_share_a_budget_that_allows_a_packet_in_every_few_ti
     }
 }
 
-/// Returns after how many ticks an object with a text of this length and with this priority arrives, while
-/// more such objects in lower slots come into sight in each tick than the budget allows.
+/// Returns the number of ticks until an object with a text of this length and with this priority arrives,
+/// while more such objects in lower slots come into sight in each tick than the budget allows.
 fn wait_behind_lower_slots(length: usize, priority: Option<f32>) -> Option<u32> {
     const TICKS: usize = 100;
     const IN_EACH_TICK: usize = 60;
@@ -495,7 +496,7 @@ fn s189_what_goes_first_is_sent_in_each_tick_of_a_budget_below_a_packet() {
     let (id, mut rng) = (room.guests[0].id, Rng::new(8));
     let first = creatures[0];
     room.server.object(first).set_priority(Some(1_000_000.0));
-    // A tick has 160 bytes, and a packet up to 1,200.
+    // The budget allows 160 bytes in a tick, and a packet has up to 1,200 bytes.
     room.server.connection(id).set_budget(10_000);
     let (mut bytes, mut silent) = (0, 0);
     for value in 1..=100 {
@@ -518,7 +519,7 @@ fn s193_what_is_larger_than_the_budget_of_a_tick_is_sent_and_paid_for() {
     let (mut room, creatures) = room(ServerConfig::default(), 1, 100);
     let (id, mut rng) = (room.guests[0].id, Rng::new(9));
     room.server.connection(id).set_budget(10_000);
-    // A message of about a thousand bytes takes what six ticks may send.
+    // A message of about a thousand bytes uses the budget of six ticks.
     let mut heard = 0;
     let mut bytes = 0;
     for value in 1..=100 {

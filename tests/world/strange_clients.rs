@@ -13,7 +13,7 @@ use crate::support::collect;
 enum Habit {
     /// Some packets are lost.
     Careless,
-    /// Everything arrives, in both directions in batches, each in a random order.
+    /// Everything arrives, but in both directions only in batches, and each batch in a random order.
     InBatches { ticks: u64 },
     /// Everything arrives, but only one of many acks.
     Silent { one_of: u64 },
@@ -25,7 +25,6 @@ enum Habit {
     Paused { ticks: u64 },
 }
 
-/// A packet in flight.
 struct Flight {
     arrives: u64,
     bytes: Vec<u8>,

@@ -254,7 +254,7 @@ fn s192_s187_changes_of_a_band_without_room_wait_and_none_starves() {
         let beasts: Vec<_> =
             (0..120).map(|at| room.server.spawn(beast(if at % 3 == 0 { NEAR } else { FAR }))).collect();
         room.settle();
-        // About fifteen objects a tick.
+        // The budget is enough for about fifteen objects in a tick.
         room.server.connection(room.guests[0].id).set_budget(10_000);
         for _ in 0..300 {
             beasts.iter().for_each(|&beast| room.server[beast].health += 1);
@@ -491,7 +491,7 @@ fn s210_a_subobject_that_was_torn_off_before_its_object_keeps_its_own_last_state
 #[test]
 fn s210_clients_are_told_of_subobjects_before_their_object_whatever_is_lost() {
     for seed in 0..60 {
-        // The changes of one tick take many packets, and the riders are in the last of them.
+        // The changes of one tick need many packets, and the riders are in the last of them.
         let config = ServerConfig { mtu_bytes: 160, ..ServerConfig::default() };
         let (mut room, mut rng) = (wood_of(2, config), Rng::new(seed));
         let one = room.server.spawn(beast(NEAR));

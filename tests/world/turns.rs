@@ -88,7 +88,7 @@ fn s193_connections_take_turns_and_each_receives_what_it_missed() {
                     .all(|&creature| shown(&room, guest, creature) == room.server[creature].health)
             );
         }
-        // Two rounds take 7 ticks.
+        // A round of seven connections takes three and a half ticks, so two rounds take 7 ticks.
         assert!(value < 10 || last.iter().all(|last| value - last <= 7), "{last:?}");
     }
     room.server.connection(room.guests[3].id).disconnect();

@@ -11,12 +11,12 @@ use crate::{allocator, cpu};
 pub(crate) struct Account {
     /// The processor time.
     pub(crate) time: Duration,
-    /// The bytes of heap memory that it holds.
+    /// The heap memory that the server occupies, in bytes.
     pub(crate) heap: isize,
 }
 
 impl Account {
-    /// Counts the time and the memory of work of the server.
+    /// Runs some work of the server, and adds its time and the memory that it allocated or freed.
     pub(crate) fn work<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let began = cpu::thread_time();
         let result = self.hold(work);
@@ -24,7 +24,7 @@ impl Account {
         result
     }
 
-    /// Counts only the memory, for work that moves packets out of the server or into it.
+    /// Runs work that moves packets out of the server or into it. Counts only the memory.
     pub(crate) fn hold<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let before = allocator::held();
         let result = work();

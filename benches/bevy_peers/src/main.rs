@@ -1,7 +1,7 @@
 //! The cost of replicating the same entities with `repl-bevy`, with `bevy_replicon` and with `lightyear`.
 //!
-//! Without arguments all rows are measured, each in its own process, and a table is printed. With the
-//! arguments library, row and number of clients, one row is measured once.
+//! Without arguments, the program measures all rows, each in its own process, and prints a table. With three
+//! arguments (library, row and number of clients), it measures one row once.
 
 mod account;
 #[allow(dead_code, reason = "other benches use the other parts")]

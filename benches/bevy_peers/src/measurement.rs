@@ -12,10 +12,10 @@ use crate::workload::Population;
 
 /// The greatest number of ticks until the clients are connected, or have all entities.
 const PATIENCE: usize = 300;
-/// The ticks without changes after all clients have joined, which are ten seconds. In this time a library
+/// The number of ticks without changes after all clients have joined: ten seconds. In this time a library
 /// stops resending, and frees the memory that it needed for the join.
 const REST: usize = 300;
-/// The ticks with changes before the measured ticks.
+/// The number of ticks with changes that run before the measured ticks.
 const WARM_UP: usize = 12;
 /// How many numbers a measurement has.
 pub(crate) const NUMBERS: usize = 9;
@@ -23,21 +23,22 @@ pub(crate) const NUMBERS: usize = 9;
 /// The numbers of one row with one library.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measurement {
-    /// The server's processor time of a tick, in microseconds.
+    /// The server's processor time in one tick, in microseconds.
     pub(crate) micros: f64,
-    /// The bytes that the server sent in a tick to all clients together.
+    /// The bytes that the server sent to all clients together in one tick.
     pub(crate) bytes: f64,
-    /// The heap memory of the server after the last tick.
+    /// The heap memory of the server after the last tick, in bytes.
     pub(crate) heap: f64,
-    /// The heap memory of a client after the last tick.
+    /// The heap memory of one client after the last tick, in bytes.
     pub(crate) client_heap: f64,
-    /// The memory of the process after the last tick, with all clients.
+    /// The memory of the process after the last tick, with all clients, in bytes.
     pub(crate) resident: f64,
-    /// The server's processor time until all clients had all entities that were spawned at once.
+    /// The server's processor time, in microseconds, until all clients had all entities that were spawned at
+    /// once.
     pub(crate) join_micros: f64,
-    /// The bytes that the server sent in this time.
+    /// The bytes that the server sent during the join (`join_micros`).
     pub(crate) join_bytes: f64,
-    /// The ticks that this took.
+    /// The number of ticks that the join took.
     pub(crate) join_ticks: f64,
     /// How many ticks after the last change the clients had all changes.
     pub(crate) late_ticks: f64,
@@ -97,7 +98,7 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// The apps in a run of a row.
+/// The apps of one measurement.
 struct Run<P> {
     peer: P,
     population: Population,
@@ -105,7 +106,6 @@ struct Run<P> {
     bytes: usize,
 }
 
-/// Measures a row.
 pub(crate) fn measure<P: Peer>(row: Row, clients: usize) -> Measurement {
     let mut account = Account::default();
     let peer = P::new(clients, &mut account);
@@ -159,7 +159,7 @@ const fn ticks(clients: usize) -> usize {
 }
 
 impl<P: Peer> Run<P> {
-    /// Begins to count time and bytes.
+    /// Sets the counted time and bytes to zero.
     fn begin(&mut self) {
         self.account.time = Duration::ZERO;
         self.bytes = 0;
@@ -169,7 +169,7 @@ impl<P: Peer> Run<P> {
         self.account.time.as_secs_f64() * 1e6
     }
 
-    /// Runs a tick. If `row` is given, the entities change as this row says.
+    /// Runs a tick. If `row` is given, the entities change as this row says. Otherwise they do not change.
     fn tick(&mut self, row: Option<Row>) {
         let Self { peer, population, account, bytes } = self;
         account.work(|| {
@@ -184,7 +184,8 @@ impl<P: Peer> Run<P> {
         peer.carry_to_server(account);
     }
 
-    /// Runs ticks without changes until `answer` returns a value. Returns this value.
+    /// Runs ticks without changes until `answer` returns a value, and returns this value. Returns `None`
+    /// after [`PATIENCE`] ticks.
     fn until<T>(&mut self, mut answer: impl FnMut(&mut Self) -> Option<T>) -> Option<T> {
         (0..PATIENCE).find_map(|_| {
             self.tick(None);
@@ -192,8 +193,7 @@ impl<P: Peer> Run<P> {
         })
     }
 
-    /// Runs ticks without changes until the clients have the state of the server. Returns the number of
-    /// ticks.
+    /// Runs ticks without changes until the clients have the state of the server. Returns how many.
     fn until_same(&mut self) -> Option<usize> {
         (0..PATIENCE).find(|_| {
             let is_same = verdict::difference(&mut self.peer).is_none();
@@ -205,7 +205,7 @@ impl<P: Peer> Run<P> {
     }
 }
 
-/// Returns the memory of this process, if the system tells it.
+/// Returns the memory of this process in bytes, or zero if the system does not say it.
 fn resident_bytes() -> f64 {
     const PAGE_BYTES: f64 = 4096.0;
     let told = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

@@ -8,7 +8,7 @@ use bevy_time::{TimePlugin, TimeUpdateStrategy};
 
 use crate::account::Account;
 
-/// The ticks in a second, of all apps.
+/// The number of ticks in a second, the same for all apps.
 pub(crate) const HZ: f64 = 30.0;
 
 /// The greatest size of a packet in bytes.
@@ -16,7 +16,7 @@ pub(crate) const PACKET_BYTES: usize = 1_200;
 
 /// A library with a server and clients.
 pub(crate) trait Peer: Sized {
-    /// Makes the apps. `account` counts the work of the server.
+    /// Makes the apps. `account` counts the server's part of this work.
     fn new(clients: usize, account: &mut Account) -> Self;
 
     fn server(&mut self) -> &mut App;
@@ -26,10 +26,10 @@ pub(crate) trait Peer: Sized {
     /// Returns the number of clients that are connected to the server.
     fn connected(&mut self) -> usize;
 
-    /// Returns the components that replicate an entity of the server to all clients.
+    /// Returns the components that make the server replicate an entity to all clients.
     fn marker() -> impl Bundle;
 
-    /// Carries the packets of the server to the clients. Returns the number of bytes.
+    /// Carries the packets of the server to the clients. Returns how many bytes they have.
     fn carry_to_clients(&mut self, account: &mut Account) -> usize;
 
     /// Carries the packets of the clients to the server.

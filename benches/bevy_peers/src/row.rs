@@ -3,11 +3,11 @@
 /// What happens to the entities in a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
-    /// Nothing.
+    /// No entity changes.
     Idle,
-    /// One in a hundred moves.
+    /// One in a hundred entities moves.
     Few,
-    /// All move.
+    /// All entities move.
     All,
     /// The oldest thousand is despawned, and a thousand new ones are spawned.
     Churn,

@@ -11,7 +11,7 @@ const CLIENTS: [usize; 3] = [1, 8, 32];
 /// How often each row is measured. The libraries take turns.
 const ROUNDS: usize = 3;
 
-/// Measures everything and prints the table. A line appears when its row was measured.
+/// Measures everything and prints the table. Prints each line as soon as its row is measured.
 pub(crate) fn print() -> Result<(), String> {
     let mut out = io::stdout();
     let head = "| in a tick | clients | library | µs | bytes | server MB | client MB | process MB | behind | \
@@ -44,7 +44,7 @@ fn write_line(out: &mut impl Write, line: &str) -> Result<(), String> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| error.to_string())
 }
 
-/// Measures a row in a process of its own.
+/// Measures a row in a separate process.
 fn apart(name: &str, row: Row, clients: usize) -> Result<Measurement, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
@@ -58,7 +58,7 @@ fn apart(name: &str, row: Row, clients: usize) -> Result<Measurement, String> {
     Ok(Measurement::read(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(failed))
 }
 
-/// Returns the median of each number. A row is verified only if it was in each round.
+/// Returns the median of each number. Reports a difference if any run has one.
 fn median(runs: &[Measurement]) -> Measurement {
     let mut numbers = [0.0; NUMBERS];
     for (at, median) in numbers.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! The entities and what happens to them, the same for each library.
+//! The entities, and how they change in each tick. Both are the same for each library.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::row::Row;
 
 /// How many entities are replaced in a tick.
 const REPLACED: usize = 1_000;
-/// The distance between two entities that move in the same tick, if few do.
+/// In a tick in which one in a hundred entities moves, the distance between two that move.
 const STRIDE: usize = 100;
 
 /// The position of an entity.
@@ -53,7 +53,7 @@ impl Number {
     }
 }
 
-/// The entities of a server, the oldest first.
+/// The entities of a server, oldest first.
 #[derive(Default)]
 pub(crate) struct Population {
     entities: VecDeque<Entity>,

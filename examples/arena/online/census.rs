@@ -1,5 +1,5 @@
-//! The census: a hash over the objects that a client may see, which the server sends in each tick. A client
-//! with the same hash has the same objects, and the same values of the hashed properties.
+//! The census: in each tick, the server sends each client a hash over the objects that this client may see. A
+//! client with the same hash has the same objects, and the same values of the hashed properties.
 //!
 //! In one process every value of a client is compared with the server's value. Between two processes the
 //! census shows whether the client is up to date, at any time of the match.
@@ -16,7 +16,7 @@ use repl::{Channel, Guid};
 use crate::model::{Match, Pickup, Player, Projectile, Team, Turret};
 use crate::session::Session;
 
-/// The hash of the server for a client.
+/// The message with the server's hash of the objects that one client may see.
 #[derive(NetSerialize, Clone, Copy, Debug)]
 pub(super) struct Census {
     pub(super) tick: u64,
@@ -40,13 +40,14 @@ pub(super) fn send(session: &mut Session) {
 }
 
 impl Census {
-    /// Returns whether a client has the same hash. `None` if the client has another tick.
+    /// Returns whether a client has the same hash as this census. Returns `None` if the client shows another
+    /// tick than the tick of the census.
     pub(super) fn agrees(&self, client: &Client) -> Option<bool> {
         (client.server_tick() == Some(self.tick)).then(|| of_client(client) == self.sum)
     }
 }
 
-/// Hashes the values of an object, in addition to its reference.
+/// Adds the values of an object to a hash. Its reference is hashed elsewhere.
 trait Counted: Replicated {
     fn count(&self, hasher: &mut DefaultHasher);
 }

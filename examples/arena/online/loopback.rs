@@ -1,5 +1,5 @@
-//! QUIC between UDP sockets of this machine. The server is in this process, and so are the clients that are
-//! added.
+//! QUIC between UDP sockets of this machine. The server and the clients that `connect` adds are in this
+//! process.
 //!
 //! The time is the simulated time of the match, which runs as fast as it can. Datagrams between sockets of
 //! one machine arrive by the next tick. So a run takes seconds, and its result does not depend on the speed
@@ -25,7 +25,7 @@ pub(super) struct Loopback {
     server: QuicServer,
     trust: Trust,
     clients: BTreeMap<u32, QuicClient>,
-    /// The number of the client at each port.
+    /// The number of each client in this process, by the port of its socket.
     numbers: BTreeMap<u16, u32>,
 }
 

@@ -18,7 +18,7 @@ use crate::metronome::Metronome;
 use crate::pace::Pace;
 use crate::session::{self, Settings};
 
-/// The number of ticks after the match in which clients receive its last state. Then the ticks in which they
+/// For `LAST_LOOK` ticks after the match, clients receive its last state. Then, for `FAREWELL` ticks, they
 /// receive the end of their sessions.
 const LAST_LOOK: u32 = TICKS_PER_SECOND;
 const FAREWELL: u32 = TICKS_PER_SECOND / 2;
@@ -26,12 +26,11 @@ const FAREWELL: u32 = TICKS_PER_SECOND / 2;
 /// A match that clients can join.
 pub(super) struct Venue {
     session: session::Session,
-    /// The bytes that were sent to each client before the last printed line.
+    /// For each client, the bytes that were sent to it until the last printed line.
     bytes_told: BTreeMap<ConnectionId, u64>,
 }
 
 impl Venue {
-    /// Opens the port.
     pub(super) fn open(args: &Serve) -> Result<Self, Box<dyn Error>> {
         let identity = Identity::development(CERTIFICATE)?;
         let socket = Loopback::listen(args.address, &identity)?;

@@ -22,7 +22,7 @@ use crate::pilot::Pilot;
 /// How many ticks a client continues after it has left, so that the server learns that it has left.
 const FAREWELL: u32 = TICKS_PER_SECOND / 4;
 
-/// The counters of a client.
+/// The results of comparing the client with the server's census (its hash of what the client may see).
 #[derive(Default)]
 struct Tally {
     /// The number of sessions in which the client has agreed with the server.
@@ -37,7 +37,7 @@ struct Tally {
     /// How many times the client agreed with the census of the server, and how many times it did not.
     agreed: u64,
     differed: u64,
-    /// Whether it agreed with the last census.
+    /// Whether the client agreed with the last census.
     agrees: bool,
     bytes_told: u64,
 }
@@ -114,7 +114,6 @@ impl Visitor {
         }
     }
 
-    /// Prints the line for one second.
     fn tell(&mut self) {
         let Self { guest, tally, .. } = self;
         let Guest { client, .. } = guest;

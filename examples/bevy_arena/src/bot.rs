@@ -6,14 +6,14 @@ use repl_bevy::{Called, Calls, FromServer, JoinedServer, MakeInput, NextInput, O
 
 use crate::game::{Chat, Player, Steer};
 
-/// The messages, calls and events that a bot has received.
+/// The numbers of messages, calls and events that a bot has received.
 #[derive(Resource, Default)]
 pub struct Notes {
-    /// How many messages it has read.
+    /// How many messages the bot has read.
     pub heard: usize,
-    /// How many calls it has received.
+    /// How many calls the bot has received.
     pub cheers: usize,
-    /// How often it has joined a server.
+    /// How often the bot has joined a server.
     pub joined: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The rules of the game, and the replicated components. Both sides have all of this.
+//! The rules of the game, and the replicated components. Server and clients share this file.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -10,7 +10,7 @@ use repl_bevy::{
 };
 
 const METRES_PER_SECOND: f32 = 4.0;
-/// The length of a side of the field, in metres.
+/// The length of each side of the field, in metres.
 pub const FIELD: f32 = 60.0;
 
 /// The direction in which a player walks.
@@ -56,11 +56,11 @@ pub struct Team(pub u32);
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Plan(#[replicated] pub u16);
 
-/// A coin. A player who walks over it gets it.
+/// A coin. A player who walks over it collects it.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Coin;
 
-/// A hat is a child of its player.
+/// A hat, which is a child entity of its player.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Hat;
 

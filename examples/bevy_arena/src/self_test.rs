@@ -15,7 +15,7 @@ use crate::{Args, Fallible, client, server};
 
 struct Match {
     address: SocketAddr,
-    /// How many players are in the process of the server.
+    /// How many players the process of the server has: one if it is a host, else none.
     hosts: usize,
     server: Option<App>,
     clients: Vec<App>,
@@ -69,7 +69,8 @@ impl Match {
         false
     }
 
-    /// Returns whether each client sees itself and, as all are near each other, all others with their hats.
+    /// Returns whether each player sees itself and all others with their hats. All players are near each
+    /// other, so none may be missing.
     fn are_all_here(&mut self) -> bool {
         let players = self.hosts + self.clients.len();
         self.clients.iter_mut().all(|client| {
@@ -109,12 +110,12 @@ fn view<F: bevy_ecs::query::QueryFilter>(app: &mut App) -> View {
         .collect()
 }
 
-/// Returns what the bot of a player has noted.
+/// Returns the counters of the bot in this app.
 fn notes(app: &App) -> &Notes {
     app.world().resource()
 }
 
-/// Returns the number of plans that a client has. It should have the plans of its team.
+/// Returns the number of plans that an app has. A client should have only the plans of its team.
 fn plans(app: &mut App) -> usize {
     let world = app.world_mut();
     world.query::<&Plan>().iter(world).count()

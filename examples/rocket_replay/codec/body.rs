@@ -1,11 +1,11 @@
-//! The state of a car as a rigid body, written in its own frame.
+//! The state of a car as a rigid body. Its velocity and tilt are written relative to the direction of the
+//! car.
 //!
-//! Nearly every update changes the whole state, so the state is one value and is sent whole. In one value,
-//! each part helps to predict the other parts: a car on its wheels is level, drives forward and hardly slips.
-//! So roll, pitch, height and the sideways parts take a few bits each.
+//! Nearly every update changes the whole state, so the state is one value and is sent whole. Within one
+//! value, each part helps to predict the other parts: a car on its wheels is level, drives forward and hardly
+//! slips. So roll, pitch, height and sideways velocity take only a few bits each.
 //!
-//! *Invariant:* a state that the short form cannot hold bit for bit, within the widths of its tables, is
-//! written raw.
+//! *Invariant:* a state that the short form cannot represent bit for bit is written raw.
 
 use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
@@ -15,22 +15,22 @@ use super::tables::{self, Motion};
 use super::vector::{read_raw, write_raw};
 use super::width::Widths;
 
-/// The height of a car at rest, in hundredths.
+/// The height of a car at rest, in hundredths of a unit (a unit is 1 cm).
 const REST_HEIGHT: i64 = 1_701;
-/// The pitch of a car at rest, in steps: its nose is half a degree down.
+/// The pitch of a car at rest, in steps of the game's grid: its nose is half a degree down.
 const REST_PITCH: i64 = 883;
-/// The upward velocity of most cars at rest, in hundredths. This velocity is an artefact of the game's
-/// physics.
+/// The upward velocity of most cars at rest, in hundredths of a unit per second. This velocity is an artefact
+/// of the game's physics.
 const REST_RISE: i64 = 21;
-/// The limit of roll and pitch of a car on its wheels, in steps: a sixth of a degree.
+/// The greatest roll and pitch of a car that counts as level, in steps: a sixth of a degree.
 const LEVEL: i64 = 256;
-/// The limit of roll and pitch of a car that is nearly level, in steps.
+/// The greatest roll and pitch of a car that counts as nearly level, in steps.
 const NEARLY_LEVEL: i64 = 2_048;
 
 /// The position of a car, and its motion.
 #[derive(Clone, Copy, Debug, Default, NetSerialize)]
 pub(crate) struct Body {
-    /// The centre, in units of the game (1 cm).
+    /// The centre, in units of the game. A unit is 1 cm.
     pub(crate) location: [f32; 3],
     /// A unit quaternion: x, y, z, w.
     pub(crate) rotation: [f32; 4],
@@ -47,7 +47,7 @@ pub(crate) struct Moving {
     pub(crate) spin: [f32; 3],
 }
 
-/// The body in whole numbers on its grids.
+/// The body as whole numbers of steps of the game's grids.
 struct Numbers {
     rotation: Rotation,
     location: [i64; 3],
@@ -75,7 +75,6 @@ pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteErro
     Ok(())
 }
 
-/// Reads a body.
 pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Body, ReadError> {
     if reader.read_flag()? {
         return Numbers::read(reader).map(|numbers| numbers.body());
@@ -108,7 +107,7 @@ impl Numbers {
         Body { location: floats(self.location), rotation: self.rotation.quaternion(), motion }
     }
 
-    /// Returns `None` if a number is too wide for its table. In that case, discard the bits that were
+    /// Writes the body. Returns `None` if a number is too wide for its table: then discard the bits that were
     /// written.
     fn write(&self, writer: &mut BitWriter) -> Option<()> {
         let heading = Heading::of(self.rotation);
@@ -148,7 +147,7 @@ impl Numbers {
     }
 }
 
-/// Writes a rotation, and returns the tables for the rest.
+/// Writes a rotation, and returns the tables for writing the rest of the body.
 fn write_rotation(rotation: Rotation, heading: Heading, writer: &mut BitWriter) -> Option<&'static Motion> {
     writer.write_bits(u64::from(rotation.largest), 2);
     let [a, b, c] = rotation.others;
@@ -203,7 +202,7 @@ fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
     }
 }
 
-/// Writes a number if the table holds it.
+/// Writes a number if the table has a code for its width.
 fn put(table: &Widths, number: i64, writer: &mut BitWriter) -> Option<()> {
     Widths::holds(number).then(|| table.write(number, writer))
 }

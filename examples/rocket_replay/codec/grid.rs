@@ -1,36 +1,37 @@
-//! The grids to which the game rounds: hundredths for positions and velocities, 18 bits for the components of
-//! a rotation.
+//! The grids to which the game rounds: hundredths of a unit for positions and velocities, 2¹⁸ steps for
+//! each component of a rotation.
 //!
-//! *Invariant:* a value has a number only if the number restores it bit for bit.
+//! *Invariant:* a function returns the whole number for a value only if this number restores the value bit
+//! for bit.
 
 use std::f32::consts::FRAC_1_SQRT_2;
 
 /// How many values a component of a rotation can have.
 pub(super) const STEPS: u32 = 1 << 18;
 
-/// Returns `value` in hundredths, if it is on the grid.
+/// Returns `value` in hundredths, if it is a whole number of them.
 pub(super) fn hundredths(value: f32) -> Option<i64> {
     let number = (f64::from(value) * 100.0).round() as i64;
     (from_hundredths(number).to_bits() == value.to_bits()).then_some(number)
 }
 
-/// Returns the value for a number of hundredths.
 pub(super) fn from_hundredths(number: i64) -> f32 {
     number as f32 / 100.0
 }
 
-/// Returns the components of `vector` in hundredths, if all are on the grid.
+/// Returns the components of `vector` in hundredths, if all are whole numbers of them.
 pub(super) fn vector_hundredths(vector: [f32; 3]) -> Option<[i64; 3]> {
     let [x, y, z] = vector.map(hundredths);
     Some([x?, y?, z?])
 }
 
-/// A unit quaternion on the game's grid: which component is largest, and steps for the others in order.
+/// A unit quaternion on the game's grid: which component is the largest, and the steps of the other three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rotation {
-    /// 0 to 3: x, y, z, w.
+    /// The index of the largest component: 0 to 3 for x, y, z and w.
     pub(super) largest: u8,
-    /// Each step is a distance from the middle step, −2¹⁷ to 2¹⁷ − 1.
+    /// The steps of the other components, ascending by index. Each counts from the middle step, and lies in
+    /// the range −2¹⁷ to 2¹⁷ − 1.
     pub(super) others: [i64; 3],
 }
 
@@ -68,14 +69,14 @@ impl Rotation {
         }
     }
 
-    /// Returns whether each of the other components is the number of a step of the grid.
+    /// Returns whether each of the other components is in the range of the grid.
     pub(super) fn is_valid(self) -> bool {
         let middle = i64::from(STEPS / 2);
         self.others.iter().all(|other| (-middle..middle).contains(other))
     }
 }
 
-/// Returns the step nearest to a component, if there is one.
+/// Returns the step nearest to a component, or `None` if the component is outside the grid.
 fn step(value: f32) -> Option<i64> {
     let unit = f64::from(value) / f64::from(FRAC_1_SQRT_2) * 0.5 + 0.5;
     let nearest = (unit * f64::from(STEPS - 1)).round() as i64 - i64::from(STEPS / 2);

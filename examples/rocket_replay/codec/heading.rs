@@ -1,8 +1,8 @@
-//! Turns vectors of whole numbers into a car's own frame and back, without rounding errors.
+//! Turns vectors of whole numbers from the world's axes to a car's axes and back, without rounding errors.
 //!
-//! A rotation of the plane is three shears. A shear by a rounded amount has an exact inverse: subtract what
-//! was added. So a velocity becomes (forward, sideways), which is narrower than (x, y), and is restored bit
-//! for bit.
+//! A rotation of the plane is the same as three shears one after the other. A shear by a rounded amount can
+//! be undone exactly: subtract what was added. So a velocity (x, y) becomes (forward, sideways), which takes
+//! fewer bits, and is restored bit for bit.
 //!
 //! *Invariant:* `to_world` undoes `to_car` for every pair of numbers and every heading, because both shear by
 //! the same rounded amounts. The code uses only IEEE additions, multiplications, divisions and roots, which
@@ -17,19 +17,19 @@ pub(super) struct Heading {
     sin: f64,
 }
 
-/// A rotation of the plane as shears.
+/// A rotation of the plane as three shears.
 #[derive(Clone, Copy)]
 struct Shears {
     /// The tangent of half the angle, between −1 and 1.
     tangent: f64,
     sine: f64,
-    /// The vector is first turned by half a turn.
+    /// Whether the vector is turned by half a turn before the shears.
     reversed: bool,
 }
 
 impl Heading {
-    /// Returns the heading of a rotation. For an upright rotation, only the third component is used, which is
-    /// known before the others.
+    /// Returns the heading of a rotation. For an upright rotation it depends only on the third component,
+    /// which the reader knows before the others.
     pub(super) fn of(rotation: Rotation) -> Self {
         let [_, b, c] =
             rotation.others.map(|step| step as f64 / f64::from(STEPS / 2) * std::f64::consts::FRAC_1_SQRT_2);
@@ -52,7 +52,8 @@ impl Heading {
         self.full_turn().back(vector)
     }
 
-    /// Returns the first two components of an upright rotation as (roll, pitch): they turn by half the angle.
+    /// Returns the first two components of an upright rotation as (roll, pitch). They turn by half the angle
+    /// of the heading, as all components of a quaternion do.
     pub(super) fn tilt_to_car(self, tilt: [i64; 2]) -> [i64; 2] {
         self.half_turn().there(tilt)
     }
@@ -69,8 +70,8 @@ impl Heading {
     }
 
     fn full_turn(self) -> Shears {
-        // If half the angle is changed by a quarter turn, the whole angle changes by half a turn, and
-        // `reversed` undoes that.
+        // If half the angle is changed by a quarter turn, the whole angle changes by half a turn. `reversed`
+        // undoes this half turn.
         let reversed = self.sin.abs() > self.cos.abs();
         let (cos, sin) = if reversed { (self.sin, -self.cos) } else { (self.cos, self.sin) };
         Shears { tangent: sin / cos, sine: 2.0 * sin * cos, reversed }
@@ -93,7 +94,8 @@ impl Shears {
     }
 }
 
-/// Returns the amount that a shear adds. The numbers have at most 25 bits, so nothing overflows.
+/// Returns the amount that a shear adds to the other coordinate. The numbers have at most 25 bits, so nothing
+/// overflows.
 fn shear(slope: f64, number: i64) -> i64 {
     (slope * number as f64).round() as i64
 }

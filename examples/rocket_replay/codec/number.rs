@@ -1,10 +1,11 @@
 //! Codecs for small numbers.
 //!
-//! *Invariant:* every value has a form; common values have a short one.
+//! *Invariant:* every value can be written, and common values take fewer bits than others.
 
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
-/// Integers near zero: an Exp-Golomb code of the value folded to 0, −1, 1, −2, 2 …
+/// Integers near zero. They are folded to natural numbers in the order 0, −1, 1, −2, 2 …, and written by
+/// an Exp-Golomb code.
 pub(crate) mod small {
     use super::*;
 
@@ -12,14 +13,13 @@ pub(crate) mod small {
 
     pub(crate) const NAME: &str = "small";
 
-    /// Writes an integer: 4 bits from −4 to 3, 62 at most.
+    /// Writes an integer. It takes 4 bits from −4 to 3, and 62 bits at most.
     pub(crate) fn write(number: &i32, writer: &mut BitWriter) -> Result<(), WriteError> {
         let folded = (*number << 1) ^ (*number >> 31);
         writer.write_exp_golomb(u64::from(folded as u32), ORDER);
         Ok(())
     }
 
-    /// Reads an integer.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<i32, ReadError> {
         let folded = u32::try_from(reader.read_exp_golomb(ORDER)?).map_err(|_| ReadError::OutOfRange)?;
         Ok((folded >> 1) as i32 ^ -((folded & 1) as i32))
@@ -34,13 +34,11 @@ pub(crate) mod index {
 
     pub(crate) const NAME: &str = "index";
 
-    /// Writes a number.
     pub(crate) fn write(number: &i32, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_exp_golomb(u64::from(number.wrapping_add(1) as u32), ORDER);
         Ok(())
     }
 
-    /// Reads a number.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<i32, ReadError> {
         let above = u32::try_from(reader.read_exp_golomb(ORDER)?).map_err(|_| ReadError::OutOfRange)?;
         Ok((above as i32).wrapping_sub(1))
@@ -55,7 +53,6 @@ pub(crate) mod stick {
 
     pub(crate) const NAME: &str = "stick";
 
-    /// Writes a position.
     pub(crate) fn write(position: &u8, writer: &mut BitWriter) -> Result<(), WriteError> {
         let usual = USUAL.iter().position(|usual| usual == position);
         writer.write_flag(usual.is_some());
@@ -66,7 +63,6 @@ pub(crate) mod stick {
         Ok(())
     }
 
-    /// Reads a position.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u8, ReadError> {
         if reader.read_flag()? {
             let index = reader.read_bits(2)?;

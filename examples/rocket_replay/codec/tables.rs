@@ -1,14 +1,14 @@
-//! Tables: how often each width occurs among the numbers of recorded matches.
+//! Tables of code lengths: short codes for the widths that numbers of recorded matches often have.
 //!
-//! The tables are constants of the format, which were measured over five matches. Both sides must use the
-//! same tables. A value that does not occur in these matches costs only a few bits more.
+//! The tables are constants of the format, and both sides must use the same. They were measured over five
+//! matches. A value that does not occur in these matches costs only a few bits more.
 //!
 //! *Invariant:* each kind of number has one table, and no table changes at run time. So any packet can be
 //! read without the packets before it.
 
 use super::width::Widths;
 
-/// The tables for the motion of a car, in its own frame, one set for each degree of tilt.
+/// The tables for the motion of a car along its own axes. There are three sets, for different tilts.
 pub(super) struct Motion {
     /// The height above the height of a car at rest, in hundredths.
     pub(super) height: Widths,
@@ -118,7 +118,7 @@ pub(super) static LEANING: Motion = Motion {
     ]),
 };
 
-/// A car in the air, on a wall, or hit by something.
+/// A car in the air, on a wall, or after a collision.
 pub(super) static LOOSE: Motion = Motion {
     height: Widths::new([
         13, 13, 12, 11, 11, 10, 10, 8, 7, 6, 6, 6, 5, 3, 3, 3, 2, 2, 5, 14, 14, 14, 14, 14, 14, 13,

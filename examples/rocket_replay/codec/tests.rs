@@ -33,7 +33,8 @@ fn vector(rng: &mut Rng, width_bits: u32) -> [f32; 3] {
 }
 
 fn quaternion(rng: &mut Rng) -> [f32; 4] {
-    // Small enough that the sum of the squares is below one, so the largest component is a real number.
+    // The numbers are small enough that the sum of the squares is below one, so the largest component is
+    // real.
     let others = [(); 3].map(|()| rng.below(130_000) as i64 - 65_000);
     Rotation { largest: rng.below(4) as u8, others }.quaternion()
 }

@@ -1,7 +1,7 @@
 //! Codecs for the state of a ball. Each part is a property of its own, so unchanged parts are not sent.
 //!
-//! *Invariant:* a vector on the grid of hundredths takes the table's bits and one more; any other vector
-//! takes 97.
+//! *Invariant:* a vector of whole hundredths takes one bit plus the bits of the table. Any other vector takes
+//! 97 bits.
 
 use repl::{BitReader, BitWriter, ReadError};
 
@@ -18,13 +18,11 @@ pub(crate) mod place {
 
     pub(crate) const NAME: &str = "place";
 
-    /// Writes a position.
     pub(crate) fn write(place: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
         write_by(TABLES, *place, writer);
         Ok(())
     }
 
-    /// Reads a position.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<[f32; 3], ReadError> {
         read_by(TABLES, reader)
     }
@@ -39,13 +37,11 @@ pub(crate) mod velocity {
 
     pub(crate) const NAME: &str = "velocity";
 
-    /// Writes a velocity.
     pub(crate) fn write(velocity: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
         write_by(TABLES, *velocity, writer);
         Ok(())
     }
 
-    /// Reads a velocity.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<[f32; 3], ReadError> {
         read_by(TABLES, reader)
     }
@@ -60,13 +56,11 @@ pub(crate) mod spin {
 
     pub(crate) const NAME: &str = "spin";
 
-    /// Writes a spin.
     pub(crate) fn write(spin: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
         write_by(TABLES, *spin, writer);
         Ok(())
     }
 
-    /// Reads a spin.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<[f32; 3], ReadError> {
         read_by(TABLES, reader)
     }
@@ -81,7 +75,6 @@ pub(crate) mod rotation {
 
     pub(crate) const NAME: &str = "rotation";
 
-    /// Writes a rotation.
     pub(crate) fn write(quaternion: &[f32; 4], writer: &mut BitWriter) -> Result<(), WriteError> {
         let rotation = Rotation::on_grid(*quaternion);
         writer.write_flag(rotation.is_some());
@@ -96,7 +89,6 @@ pub(crate) mod rotation {
         Ok(())
     }
 
-    /// Reads a rotation.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<[f32; 4], ReadError> {
         if !reader.read_flag()? {
             return read_raw(reader);

@@ -1,25 +1,24 @@
-//! Signed integers of very different sizes: a prefix code for the width, then the bits.
+//! Signed integers of very different sizes: a prefix code for the width (the number of bits), then the bits.
 //!
 //! *Invariant:* a table is a complete prefix code, so every long enough sequence of bits reads as a width.
 
 use repl::{BitReader, BitWriter, ReadError};
 
-/// Widths from 0 to 25 bits: integers up to 33 million either way.
+/// The widths are 0 to 25 bits: integers from about −33 million to 33 million.
 const WIDTHS: usize = 26;
 
-/// The longest code for a width.
+/// The greatest length of the code of a width, in bits.
 const LONGEST: usize = 15;
 
-/// The frequencies of the widths of one kind of number, as a canonical prefix code: common widths have short
-/// codes.
+/// The prefix code for the widths of one kind of number. Common widths have short codes.
 pub(super) struct Widths {
     /// For each width, the length of its code.
     lengths: [u8; WIDTHS],
-    /// For each width, its code. The first bit is the lowest.
+    /// For each width, its code. The first bit that is written is the lowest.
     codes: [u16; WIDTHS],
     /// For each length, how many widths have a code of that length.
     counts: [u16; LONGEST + 1],
-    /// The widths in the order of their codes.
+    /// The widths, ascending by code length and then by code.
     order: [u8; WIDTHS],
 }
 
@@ -87,8 +86,8 @@ impl Widths {
     }
 
     fn read_width(&self, reader: &mut BitReader<'_>) -> Result<u32, ReadError> {
-        // Codes of the same length are consecutive numbers, highest bit first: `first` is the lowest of them,
-        // `code` is what was read.
+        // Codes of the same length are consecutive numbers, if their first bit counts as the highest. `first`
+        // is the lowest of these numbers, `code` contains the bits that were read.
         let (mut code, mut first, mut ranked) = (0_u16, 0_u16, 0_u16);
         for count in &self.counts[1..] {
             code |= u16::from(reader.read_flag()?);

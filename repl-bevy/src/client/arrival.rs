@@ -1,5 +1,5 @@
-//! Inserts all components of an entity that arrives at once, so that no system and no observer sees a part of
-//! them.
+//! Inserts all components of an entity that has arrived from the server at once, so that no system and no
+//! observer sees only a part of them.
 #![expect(unsafe_code, reason = "a bundle whose types are known only when it arrives")]
 
 use bevy_ecs::bundle::{BundleScratch, BundleWriter};
@@ -7,10 +7,10 @@ use bevy_ecs::component::ComponentsRegistrator;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
 
-/// A component that comes with its entity.
+/// A function that adds a component to an [`Arrival`].
 pub(super) type NewComponent = Box<dyn FnOnce(&mut Arrival<'_, '_>) + Send>;
 
-/// The components of an entity that arrives.
+/// The components that will be inserted into an entity that has arrived.
 pub(super) struct Arrival<'s, 'w> {
     writer: BundleWriter<'s>,
     /// The component types of the entity's world.
@@ -19,13 +19,13 @@ pub(super) struct Arrival<'s, 'w> {
 
 impl Arrival<'_, '_> {
     pub(super) fn add(&mut self, component: impl Component) {
-        // SAFETY: only `insert` makes an `Arrival`. It takes the writer and the components from one world,
-        // and writes to the same world.
+        // SAFETY: only `insert` makes an `Arrival`. It gets the writer and the components from the same
+        // world, and writes to this world.
         unsafe { self.writer.push_component(&mut self.components, component) };
     }
 }
 
-/// Inserts components into an entity when the queue is applied, all at once.
+/// Inserts components into an entity, all at once, when the queue is applied.
 pub(super) fn insert_later(queue: &mut CommandQueue, entity: Entity, components: Vec<NewComponent>) {
     queue.push(move |world: &mut World| insert(world, entity, components));
 }

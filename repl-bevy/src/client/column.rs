@@ -1,4 +1,4 @@
-//! The components of one type on a client: brings the values that have arrived into the world.
+//! The components of one type on a client: writes values that have arrived from the server into the world.
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
@@ -12,25 +12,26 @@ use crate::form::{Form, Properties};
 use crate::part::Part;
 use crate::simulate::Simulated;
 
-/// Applies updates to the components of one type. Insertions and removals wait in a queue, because observers
-/// may use the client.
+/// Applies updates to the components of one type. Insertions and removals are put into a queue, because they
+/// run observers, and observers may use the client.
 pub(super) trait Column: Send + Sync {
-    /// Returns the component of an entity that arrives.
+    /// Returns the new component of an entity that has arrived.
     fn arrive(&self, client: &Client, update: &Update) -> NewComponent;
 
     /// Changes, inserts or removes the component of an entity.
     fn follow(&self, client: &Client, update: &Update, entity: EntityMut<'_>, queue: &mut CommandQueue);
 
-    /// From now on, this client interpolates the components.
     fn interpolate(&mut self);
 
-    /// From now on, this client predicts the components of entities that are simulated.
+    /// From now on, this client predicts the components of entities that have [`Simulated`].
     fn predict(&mut self);
 
-    /// Leaves the component of an entity to the client, with the last values of the server.
+    /// Ends the replication of the component of an entity. The component remains, with the last values of the
+    /// server.
     fn leave(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
 
-    /// Resets the component of an entity to the values of the server, because it is not predicted any more.
+    /// Resets the component of an entity to the values of the server, after the client has stopped predicting
+    /// the entity.
     fn restore(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
 }
 
@@ -52,7 +53,7 @@ impl<T, F: Form<T>> Default for TypedColumn<T, F> {
     }
 }
 
-/// Returns the component of an update.
+/// Returns a component with the values of an object that has arrived.
 fn new_component<T: Default, F: Form<T>>(client: &Client, update: &Update) -> T {
     let mut component = T::default();
     F::follow(client, update, &mut component);
@@ -81,14 +82,14 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
             queue.push(move |world: &mut World| remove::<T>(world, entity, object));
             return;
         }
-        // A component that was removed and inserted again has another object. A component that waits in the
-        // queue has the newest values already.
+        // Ignore the update if the component is not the update's object any more: it was removed and inserted
+        // again, or its insertion is still in the queue. In the queue it has the newest values already.
         if entity.get::<Part<T>>().is_none_or(|part| part.object != update.object) {
             return;
         }
         let is_simulated = entity.contains::<Simulated>();
         if self.is_predicted && is_simulated {
-            // The prediction compares the new value with the value that it has predicted.
+            // The prediction compares the new value with the predicted value, so do not write it here.
         } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>().filter(|_| !is_simulated) {
             *arrived = Arrived::at(update.tick);
         } else if let Some(mut component) = entity.get_mut::<T>()
@@ -124,7 +125,7 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
             return;
         }
         let Some(object) = entity.get::<Part<T>>().map(Part::object_of::<F::Wire>) else {
-            // The server does not have the component: only the prediction had inserted it.
+            // The server has no such component: the prediction had inserted it.
             let entity = entity.id();
             queue.push(move |world: &mut World| remove::<T>(world, entity, ObjectRef::NULL));
             return;
@@ -144,8 +145,8 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
     }
 }
 
-/// Removes a component if it still belongs to this object. If `object` is null, removes a component that
-/// belongs to no object.
+/// Removes a component if it still belongs to `object`. If `object` is null, removes a component that belongs
+/// to no object.
 fn remove<T: Component>(world: &mut World, entity: Entity, object: ObjectRef<()>) {
     if let Ok(mut entity) = world.get_entity_mut(entity)
         && entity.get::<Part<T>>().map_or(ObjectRef::NULL, |part| part.object) == object

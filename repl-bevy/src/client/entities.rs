@@ -1,4 +1,4 @@
-//! The entities of the server on this client, by their objects, and how updates change them.
+//! The entities of the server on this client, and how updates of their objects change them.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::CommandQueue;
@@ -22,7 +22,8 @@ use crate::torn_off::TornOff;
 /// The columns, by the names of their classes.
 type Columns = HashMap<&'static str, Box<dyn Column>>;
 
-/// The entities of the server on this client.
+/// The entities that this client has received from the server. The root of an entity is the object that
+/// stands for the entity itself.
 #[derive(Resource, Default)]
 pub(crate) struct Entities {
     by_root: HashMap<ObjectRef<()>, Entity>,
@@ -35,12 +36,10 @@ impl Entities {
         self.columns.insert(class, column);
     }
 
-    /// From now on, this client predicts the components of a class.
     pub(crate) fn predict(&mut self, class: &str) {
         self.column(class).predict();
     }
 
-    /// From now on, this client interpolates the components of a class.
     pub(crate) fn interpolate(&mut self, class: &str) {
         self.column(class).interpolate();
     }
@@ -50,12 +49,11 @@ impl Entities {
         column.unwrap_or_else(|| panic!("call `replicate` for `{class}` first")).as_mut()
     }
 
-    /// Returns the entity of a root.
     pub(crate) fn entity_of(&self, root: ObjectRef<()>) -> Option<Entity> {
         self.by_root.get(&root).copied()
     }
 
-    /// Brings all updates of the client into the world. Spawns, insertions and removals happen when the queue
+    /// Applies all updates of the client to the world. Spawns, insertions and removals happen when the queue
     /// is applied.
     pub(super) fn follow(
         &mut self,
@@ -77,15 +75,17 @@ impl Entities {
             }
         }
         self.arrive(&mut scene);
-        // The client's objects are not needed any more, because the components have their last state.
+        // The components have the last state of the objects that were torn off, so the client's copies of
+        // these objects can be removed.
         torn_off.into_iter().for_each(|object| _ = client.object(object).remove_torn_off());
     }
 
-    /// Spawns the entities that arrive, each with all its components.
+    /// Spawns the entities that have arrived, each with all its components.
     fn arrive(&mut self, scene: &mut Scene<'_>) {
         let Self { by_root, columns, newcomers } = self;
         let families = newcomers.take();
-        // A child needs the entity of its parent, which may arrive at the same time.
+        // First choose all entities: a child needs the entity of its parent, which may arrive at the same
+        // time.
         for family in &families {
             let Some(root) = family.first().map(|first| first.object) else { continue };
             let key = family.iter().find_map(|update| scene.client.get(update.cast::<NetKey>()?));
@@ -156,7 +156,7 @@ impl Entities {
 }
 
 impl Entities {
-    /// Leaves an entity to the client.
+    /// Stops following the server for an entity, which remains as an entity of this client.
     fn leave(&mut self, scene: &mut Scene<'_>, root: ObjectRef<()>, entity: Entity) {
         self.by_root.remove(&root);
         if let Ok(mut here) = scene.world.get_entity_mut(entity) {
@@ -168,7 +168,7 @@ impl Entities {
     }
 }
 
-/// Returns the marker components that each entity of the server gets on a client.
+/// Returns the marker components that each entity from the server has on a client.
 fn marks(root: ObjectRef<Root>, client: &Client) -> NewComponent {
     let is_owner = client.object_info(root).is_owner();
     Box::new(move |arrival| {
@@ -178,7 +178,8 @@ fn marks(root: ObjectRef<Root>, client: &Client) -> NewComponent {
     })
 }
 
-/// Returns the parent of an entity that arrives, if the update contains the parent and this client has it.
+/// Returns the parent of an entity that has arrived, if the update contains the parent and this client has
+/// it.
 fn parent_of_arrival(
     client: &Client,
     update: &Update,

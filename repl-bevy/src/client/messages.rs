@@ -44,7 +44,6 @@ fn send<M: NetSerialize + Send + Sync>(
     messages.read().for_each(|message| take(Some(&mut **client), message, &mut commands));
 }
 
-/// Writes the messages that have arrived for the player of this process into the world.
 pub(crate) fn deliver<M: NetSerialize + Send + Sync>(
     player: &mut impl LocalPlayer,
     messages: &mut MessageWriter<'_, FromServer<M>>,
@@ -54,7 +53,7 @@ pub(crate) fn deliver<M: NetSerialize + Send + Sync>(
     }
 }
 
-/// Sends a message of the player of this process, if it is connected.
+/// Sends a message of the player of this process. Triggers [`MessageNotSent`] if this is not possible.
 pub(crate) fn take<M: NetSerialize + Send + Sync>(
     player: Option<&mut impl LocalPlayer>,
     ToServer(message): &ToServer<M>,

@@ -1,4 +1,4 @@
-//! The client's side: objects of the server become entities with [`Remote`](remote::Remote).
+//! The client's side: objects of the server become entities with the component [`Remote`](remote::Remote).
 
 mod arrival;
 mod column;
@@ -55,7 +55,6 @@ pub(crate) fn build(app: &mut App, client: ReplClient) {
         .add_systems(Last, leave.run_if(on_message::<AppExit>));
 }
 
-/// Lets a client receive the components of a type.
 pub(crate) fn replicate<T: Component<Mutability = Mutable> + Default, F: Form<T>>(app: &mut App) {
     let world = app.world_mut();
     world.resource_mut::<ReplClient>().register::<F::Wire>();
@@ -75,7 +74,7 @@ fn receive(world: &mut World) -> Result {
             entities.follow(&mut client, is_new_session, world, &mut queue);
         });
     });
-    // Observers may use the client, so it is in the world again.
+    // The client is a resource of the world again here, because the observers of these events may use it.
     for event in events {
         match event {
             ClientEvent::Connected => world.trigger(JoinedServer),
@@ -91,7 +90,7 @@ fn tick(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result
     client.tick(time.elapsed()).with_severity(Severity::Error)
 }
 
-/// Tells the server that the client ends with its app.
+/// Tells the server that this client disconnects, because the app ends.
 fn leave(time: Res<'_, Time<Real>>, mut client: ResMut<'_, ReplClient>) -> Result {
     client.disconnect();
     client.tick_now(time.elapsed()).with_severity(Severity::Error)

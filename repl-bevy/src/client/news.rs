@@ -1,25 +1,26 @@
-//! The updates of the server's objects since the last poll.
+//! The updates of the server's objects since the last time the client was polled.
 //!
-//! *Invariant:* an entity that ends still has its components.
+//! *Invariant:* when an entity is despawned, it still has its components.
 
 use std::collections::HashSet;
 
 use repl::prelude::*;
 
-/// An update, with the root and the class of its object at the time of the poll.
+/// An update, with the root (the object that stands for the entity) and the class of its object at the time
+/// of the poll.
 pub(super) struct News {
     pub(super) root: ObjectRef<()>,
     pub(super) class: Option<&'static str>,
     pub(super) update: Update,
 }
 
-/// Takes all updates that wait.
+/// Removes all waiting updates from the client and returns them.
 pub(super) fn take(client: &mut Client) -> Vec<News> {
     without_ends_in_between(polled(client))
 }
 
-/// Returns all updates that wait. The parent and the class of a removed object can be read only until the
-/// next poll, so they are stored with the update.
+/// The root and the class of a removed object can be read only until the next poll, so they are stored with
+/// the update.
 fn polled(client: &mut Client) -> Vec<News> {
     let mut news = Vec::new();
     while let Some(update) = client.poll_update() {
@@ -30,8 +31,8 @@ fn polled(client: &mut Client) -> Vec<News> {
     news
 }
 
-/// If an entity is removed, drops earlier removals of its components in the same list. So the entity still
-/// has its components when it is despawned.
+/// If the entity of a component is removed in the same list, drops the removal of the component. So the
+/// entity still has its components when it is despawned.
 fn without_ends_in_between(news: Vec<News>) -> Vec<News> {
     let mut ending = HashSet::new();
     let is_kept = |News { root, update, .. }: &News| {

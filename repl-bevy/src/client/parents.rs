@@ -7,7 +7,7 @@ use super::entities::Entities;
 use crate::net_parent::NetParent;
 use crate::sets::ReplSystems;
 
-/// Lets a client give entities the parents that the server has sent.
+/// Adds the system that sets the parents of entities as the server has sent them.
 pub(super) fn follow(app: &mut App) {
     app.add_systems(PreUpdate, attach.after(ReplSystems::Receive).before(ReplSystems::Read));
     app.add_observer(|removed: On<Remove<NetParent>>, mut commands: Commands| {
@@ -17,7 +17,7 @@ pub(super) fn follow(app: &mut App) {
 
 type Moved<'w> = (Entity, &'w NetParent, Option<&'w ChildOf>);
 
-/// Sets the parents of entities. While the client lacks a parent, the entity has no parent.
+/// Sets the parents of entities. An entity whose parent has not arrived has no parent.
 fn attach(entities: Res<Entities>, moved: Query<Moved, Changed<NetParent>>, mut commands: Commands) {
     for (entity, NetParent { parent }, before) in &moved {
         match entities.entity_of(parent.root().erase()) {

@@ -1,4 +1,4 @@
-//! The client of an app.
+//! The client of the library, as a resource of an app.
 
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use crate::transport::ClientTransport;
 
-/// The client of this app. It dereferences to the [`Client`] of the library. Use that for everything that has
-/// no component, message or event in this crate, for example statistics and the clock of the server.
+/// The client of this app. It dereferences to the [`Client`] of the library. Use the [`Client`] for
+/// everything for which this crate has no component, message or event, for example statistics and the clock
+/// of the server.
 ///
 /// Do not poll the updates and events of the [`Client`]: the plug-in polls them.
 #[derive(Resource)]
@@ -30,7 +31,7 @@ impl ReplClient {
         self.transport.receive(&mut self.client, now)
     }
 
-    /// Ticks and sends, if the next tick is due.
+    /// Ticks the client and sends its packets, if the time of the next tick has come.
     pub(super) fn tick(&mut self, now: Duration) -> io::Result<()> {
         if now < self.next_tick {
             return Ok(());

@@ -1,4 +1,5 @@
-//! The entities with a key that a client has spawned itself, until the server's entity with this key arrives.
+//! Entities with a key that this client has spawned itself. They wait until the server's entity with the same
+//! key arrives.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -11,11 +12,11 @@ use crate::net_key::NetKey;
 #[derive(Resource, Default)]
 pub(super) struct Waiting(HashMap<NetKey, Entity>);
 
-/// Marks an entity that this client has spawned before the server's entity arrived.
+/// Marks an entity of this client that became the server's entity with the same key.
 #[derive(Component)]
 pub(super) struct MadeHere;
 
-/// Lets a client record its entities with keys.
+/// Adds observers that record the client's entities with keys.
 pub(super) fn note(app: &mut App) {
     app.init_resource::<Waiting>();
     app.add_observer(
@@ -36,7 +37,7 @@ pub(super) fn note(app: &mut App) {
     });
 }
 
-/// Returns the entity that waits with this key, and removes it from the waiting ones.
+/// Removes and returns the client's entity that waits with this key, and marks it with [`MadeHere`].
 pub(super) fn take(world: &mut World, key: NetKey) -> Option<Entity> {
     let entity = world.resource_mut::<Waiting>().0.remove(&key)?;
     world.get::<NetKey>(entity).filter(|now| **now == key)?;
@@ -44,7 +45,7 @@ pub(super) fn take(world: &mut World, key: NetKey) -> Option<Entity> {
     Some(entity)
 }
 
-/// Lets an entity wait again. Does nothing if it has no key.
+/// Lets an entity wait for the server's entity with its key again. Does nothing if it has no key.
 pub(super) fn wait_again(world: &mut World, entity: Entity) {
     if let Some(key) = world.get::<NetKey>(entity).copied() {
         world.resource_mut::<Waiting>().0.insert(key, entity);

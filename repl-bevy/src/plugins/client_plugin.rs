@@ -41,7 +41,7 @@ struct Parts {
 
 impl ClientPlugin {
     /// Makes an app a client of the server at an address. All packets are encrypted. The client connects only
-    /// if it trusts the server's certificate, and connects again when the connection is lost.
+    /// if it trusts the server's certificate, and reconnects after the connection was lost.
     ///
     /// # Errors
     /// Returns an error if the address cannot be resolved, or if the system has no free port or no random
@@ -54,7 +54,7 @@ impl ClientPlugin {
         Ok(Self::over(transport, Session::from_random(bits)))
     }
 
-    /// Makes an app a client over a network of your own, or a [simulated](crate::SimulatedNetwork) one.
+    /// Makes an app a client over a network of your own or a [simulated](crate::SimulatedNetwork) network.
     /// `session` must be [random](Session::from_random), except in tests.
     #[must_use]
     pub fn over(transport: impl ClientTransport, session: Session) -> Self {
@@ -62,7 +62,7 @@ impl ClientPlugin {
         Self { parts: Once::new(parts), interval: INTERVAL }
     }
 
-    /// Sets how often the client sends. The default is 30 times a second. It sends at most once in a frame.
+    /// Sets how many times per second the client sends. The default is 30. It sends at most once in a frame.
     ///
     /// # Panics
     /// Panics if `hz` is not positive.

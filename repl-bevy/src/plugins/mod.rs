@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The default time from one tick to the next.
 const INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 30);
 
-/// A value that a plug-in moves once into the app to which it is added.
+/// A value that is moved out of a plug-in once, into the app to which the plug-in is added.
 struct Once<T>(Mutex<Option<T>>);
 
 impl<T> Once<T> {

@@ -36,8 +36,8 @@ pub struct ServerPlugin {
 }
 
 impl ServerPlugin {
-    /// Makes an app a server on a UDP port. All packets are encrypted. `identity` is the certificate of the
-    /// server.
+    /// Makes an app a server on a UDP port. All packets are encrypted. `identity` contains the certificate of
+    /// the server.
     ///
     /// # Errors
     /// Returns an error if the address does not belong to this machine, or if the port cannot be opened.
@@ -47,14 +47,14 @@ impl ServerPlugin {
         Ok(Self::over(QuicServer::bind(address, identity, QuicConfig::default())?))
     }
 
-    /// Makes an app a server over a network of your own, or a [simulated](crate::SimulatedNetwork) one.
+    /// Makes an app a server over a network of your own or a [simulated](crate::SimulatedNetwork) network.
     #[must_use]
     pub fn over(transport: impl ServerTransport) -> Self {
         let config = ServerConfig::default();
         Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL, is_host: false }
     }
 
-    /// Sets how often the server ticks and sends. The default is 30 times a second. This is also the rate of
+    /// Sets how many times per second the server ticks and sends. The default is 30. This is also the rate of
     /// `FixedUpdate`.
     ///
     /// # Panics

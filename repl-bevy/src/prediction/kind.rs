@@ -1,4 +1,4 @@
-//! The components of one type that clients predict.
+//! The component types that clients predict. Each of them is called a kind here.
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
@@ -11,22 +11,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::form::{Form, Properties, assign_if_neq};
 use crate::simulate::Simulated;
 
-/// A type of components that clients predict.
+/// A component type that clients predict.
 pub(super) trait Kind: Send + Sync {
     /// Returns the layout in which the components are sent.
     fn layout(&self) -> &'static Layout;
 
-    /// Returns whether an entity has such a component.
+    /// Returns whether an entity has a component of this kind.
     fn is_on(&self, entity: EntityRef<'_>) -> bool;
 
-    /// Writes a bit that says whether the entity has such a component, and then the component.
+    /// Writes a bit that says whether the entity has a component of this kind, and then the component if it
+    /// exists.
     fn write(&self, entity: EntityRef<'_>, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Returns an empty list of rows for this type.
+    /// Returns empty [`Rows`] for this kind.
     fn rows(&self) -> Box<dyn Rows>;
 }
 
-/// All kinds, in the order of their names, which is the same on both sides.
+/// All kinds, in ascending order of their names. The order is the same on both sides.
 #[derive(Default)]
 pub(super) struct Kinds(Vec<Arc<dyn Kind>>);
 
@@ -40,7 +41,7 @@ impl Kinds {
         self.0.iter().map(AsRef::as_ref)
     }
 
-    /// Returns a checksum of all kinds. It is the same on both sides if the kinds are the same.
+    /// Returns a checksum of all kinds. It is equal on both sides if the kinds are the same.
     pub(super) fn checksum(&self) -> u64 {
         let checksums = self.iter().map(|kind| kind.layout().checksum());
         checksums.fold(self.0.len() as u64, |sum, next| sum.wrapping_mul(0x0100_0000_01b3) ^ next)
@@ -51,17 +52,17 @@ impl Kinds {
     }
 }
 
-/// The components of a type in one tick.
+/// The components of one kind on all predicted entities in one tick.
 pub(super) trait Rows: Any + Send + Sync {
-    /// Copies the components from the world.
+    /// Replaces these rows by the components in the world.
     fn save(&mut self, world: &mut World);
 
-    /// Writes the components into the world. If an entity is in `known` and has no component in these rows,
-    /// its component in the world is removed.
+    /// Writes the components into the world. If an entity is in `known` and these rows do not have its
+    /// component, removes the component from the entity.
     fn load(&self, world: &mut World, known: &[Entity]);
 
-    /// Reads the component of an entity as the server has sent it. If `entity` is `None`, skips the
-    /// component. References to objects that are not in `objects` are empty.
+    /// Reads the component of an entity from the server's data. If `entity` is `None`, skips the component.
+    /// References to objects that are not in `objects` become empty.
     fn confirm(
         &mut self,
         entity: Option<Entity>,
@@ -69,13 +70,12 @@ pub(super) trait Rows: Any + Send + Sync {
         objects: &dyn Objects,
     ) -> Result<(), ReadError>;
 
-    /// Drops the components of all entities except these, which are sorted.
+    /// Removes the components of all entities that are not in `entities`, which is sorted.
     fn retain(&mut self, entities: &[Entity]);
 
-    /// Returns whether these components equal the confirmed ones, in the fields that are sent.
+    /// Returns whether the sent fields of these components equal those of the confirmed components.
     fn agrees(&self, confirmed: &dyn Rows) -> bool;
 
-    /// Returns a copy.
     fn copy(&self) -> Box<dyn Rows>;
 }
 
@@ -88,10 +88,10 @@ impl<T: Component, F: Form<T>> TypedKind<T, F> {
     }
 }
 
-/// The query that finds the components of a type in the world, and their properties that are sent.
+/// Finds the components of one kind in the world, and knows which of their properties are sent.
 struct Access<T: Component, F: Form<T>> {
     properties: Properties<F::Wire>,
-    /// The query is stored, because to make a new one would cost more than everything else in a frame.
+    /// The query is stored, because making a new query would cost more than all other work in a frame.
     simulated: Mutex<QueryState<(Entity, &'static T), With<Simulated>>>,
 }
 
@@ -121,7 +121,7 @@ impl<T: Component<Mutability = Mutable> + Clone + PartialEq + Default, F: Form<T
     }
 }
 
-/// The components of the type `T` in one tick.
+/// The components of the type `T` on all predicted entities in one tick.
 pub(super) struct TypedRows<T: Component, F: Form<T>> {
     /// Sorted by entity.
     rows: Vec<(Entity, T)>,
@@ -207,7 +207,6 @@ impl<T: Component, F: Form<T>> TypedRows<T, F> {
         &self.access.properties
     }
 
-    /// Returns the component of an entity.
     pub(super) fn get(&self, entity: Entity) -> Option<&T> {
         self.rows.get(self.find(entity).ok()?).map(|(_, component)| component)
     }
@@ -216,7 +215,8 @@ impl<T: Component, F: Form<T>> TypedRows<T, F> {
         self.rows.iter()
     }
 
-    /// Returns the index of an entity's component, or as an error the index at which to insert it.
+    /// Returns the index of an entity's component. If there is none, returns the index at which to insert it
+    /// as an error.
     fn find(&self, entity: Entity) -> Result<usize, usize> {
         self.rows.binary_search_by_key(&entity, |(entity, _)| *entity)
     }

@@ -22,7 +22,7 @@ use kind::TypedKind;
 use on_client::Predictions;
 use on_server::ServerKinds;
 
-/// Lets both sides simulate.
+/// Lets an app run the schedule [`Simulate`](crate::Simulate), and lets clients predict.
 pub(crate) fn build(app: &mut App) {
     if is_server(app) {
         on_server::build(app);
@@ -41,7 +41,7 @@ pub(crate) fn add_input<T: NetSerialize + Clone + Default + Send + Sync>(app: &m
     }
 }
 
-/// Predicts the components of a type that are replicated in a form.
+/// Lets clients predict the components of a type that is replicated in the form `F`.
 pub(crate) fn predict<T, F>(app: &mut App)
 where
     T: Component<Mutability = Mutable> + Clone + PartialEq + Default,

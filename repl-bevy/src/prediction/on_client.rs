@@ -1,5 +1,5 @@
-//! A client makes inputs, simulates ahead of the server, and rolls back when the server confirms another
-//! result.
+//! A client makes inputs and simulates ticks before the server does. If the server then confirms another
+//! result, the client rolls back: it simulates the ticks after the confirmed tick again.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::prelude::*;
@@ -21,28 +21,28 @@ use crate::owned::Owned;
 use crate::sets::ReplSystems;
 use crate::simulate::{Input, MakeInput, Simulate, Simulated, SimulationStep, simulate};
 
-/// The counters of the prediction of this client, for example of rollbacks.
+/// Statistics of the prediction of this client, for example the number of rollbacks.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct PredictionCounts(pub PredictionStats);
 
-/// The prediction of a client.
+/// The predicted states of a client, and its inputs.
 #[derive(Resource, Default)]
 pub(super) struct Predictions {
     predicted: Predicted<Snapshot>,
     pub(super) kinds: Kinds,
     inputs: Vec<Arc<dyn InputKind>>,
-    /// The position of the input clock in this frame, in ticks.
+    /// The time of the input clock in this frame, as a number of ticks with a fraction.
     position: f64,
-    /// The correction in this frame: the newest state before and after it.
+    /// The correction in this frame: the newest state before the correction, and the newest state after it.
     correction: Option<(Snapshot, Snapshot)>,
-    /// Whether the server confirms states that this client cannot read.
+    /// Whether the server confirms states that this client cannot read, because it has other kinds of
+    /// components.
     is_unreadable: bool,
 }
 
 impl Predictions {
-    /// Returns the states before and after the newest tick, and the part of the tick that has passed, from 0
-    /// to
-    /// 1. While the prediction is stopped, the state before is `None`.
+    /// Returns the state before the newest simulated tick, the state after it, and the part of the tick that
+    /// has passed, from 0 to 1. While the prediction is stopped, the first state is `None`.
     pub(super) fn moment(&self) -> Option<(Option<&Snapshot>, &Snapshot, f64)> {
         let (newest, tick) = (self.predicted.state()?, self.predicted.tick()?);
         let before = tick.checked_sub(1).filter(|_| !self.predicted.is_stopped());
@@ -50,12 +50,12 @@ impl Predictions {
         Some((before.and_then(|tick| self.predicted.at(tick)), newest, fraction))
     }
 
-    /// Returns the correction in this frame: the newest state before and after it.
+    /// Returns the correction in this frame: the newest state before the correction, and the newest state
+    /// after it.
     pub(super) fn correction(&self) -> Option<(&Snapshot, &Snapshot)> {
         self.correction.as_ref().map(|(wrong, right)| (wrong, right))
     }
 
-    /// Forgets all states, because the next session begins.
     fn reset(&mut self) {
         self.predicted.reset();
         self.is_unreadable = false;
@@ -70,7 +70,7 @@ trait InputKind: Send + Sync {
     fn give(&self, world: &mut World, tick: u64);
 }
 
-/// The entities that have inputs of a type.
+/// The inputs of one type on a client, and the client's own entities, which use them.
 struct TypedInput<T: Send + Sync + 'static>(Mutex<OwnInputs<T>>);
 
 type OwnInputs<T> = QueryState<&'static mut Input<T>, With<Owned>>;
@@ -86,7 +86,7 @@ impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
 
     fn make(&self, world: &mut World, tick: u64) {
         let input = world.resource::<NextInput<T>>().0.clone();
-        // An input that cannot be sent is missing on both sides, so the error can be ignored.
+        // If an input cannot be sent, neither side uses it, so the error can be ignored.
         world.resource_mut::<ReplClient>().inputs::<T>().set(tick, &input).ok();
     }
 
@@ -136,7 +136,7 @@ impl Predictions {
             steps += 1;
         }
         *position = inputs.first().and_then(|input| input.position(world)).unwrap_or(0.0);
-        // After a step, the newest state is in the world already. Otherwise load it.
+        // If a tick was simulated in this frame, the newest state is already in the world.
         if let Some(newest) = predicted.state().filter(|_| steps == 0 || predicted.is_stopped()) {
             newest.load(world);
         }
@@ -144,7 +144,7 @@ impl Predictions {
         result
     }
 
-    /// Takes the state that the server has confirmed last.
+    /// Reads the newest state that the server has confirmed.
     fn confirm(&mut self, world: &mut World) -> Result {
         let tick = confirmed(world.resource()).map(|(_, tick, _)| tick);
         let Some(tick) = tick.filter(|_| !self.is_unreadable) else { return Ok(()) };
@@ -170,7 +170,7 @@ impl Predictions {
     }
 }
 
-/// Simulates one tick, beginning with the state of a snapshot.
+/// Simulates one tick that begins with the state of a snapshot.
 fn step(
     world: &mut World,
     inputs: &[Arc<dyn InputKind>],
@@ -184,12 +184,12 @@ fn step(
     snapshot.save(world);
 }
 
-/// Returns the object by which the server confirms states to this client.
+/// Returns the object by which the server sends confirmed states to this client.
 fn prediction(client: &ReplClient) -> Option<&Prediction> {
     client.objects::<Prediction>().next().map(|(_, prediction)| prediction)
 }
 
-/// Returns the states that the server has confirmed last, with their tick.
+/// Returns the newest confirmed states, and the tick after which the server had them.
 fn confirmed(client: &ReplClient) -> Option<(&Prediction, u64, &States)> {
     let prediction = prediction(client)?;
     let (tick, states) = prediction.confirmed.at(client.server_tick()?)?;

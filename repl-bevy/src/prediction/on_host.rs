@@ -32,7 +32,7 @@ impl<T: NetSerialize + Clone + Send + Sync> InputKind for TypedInput<T> {
     fn make(&self, world: &mut World, tick: u64) {
         let input = world.resource::<NextInput<T>>().0.clone();
         if let Some(mut host) = world.resource_mut::<ReplServer>().host() {
-            // An input that cannot be sent is missing, as for a client.
+            // If an input cannot be set, the tick has no input, as for a client.
             host.set_input(tick, &input).ok();
         }
     }

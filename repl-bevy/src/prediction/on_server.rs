@@ -1,4 +1,5 @@
-//! A server gives entities the inputs of their owners, simulates, and confirms the result to the owners.
+//! A server sets the inputs of entities from the inputs of their owners, simulates, and sends the results to
+//! the owners as confirmed states.
 
 use bevy_app::{App, FixedPostUpdate, FixedUpdate, PostUpdate};
 use bevy_ecs::prelude::*;
@@ -19,14 +20,13 @@ use crate::server::systems::is_paused;
 use crate::sets::ReplSystems;
 use crate::simulate::{Input, Simulate, Simulated, SimulationStep, simulate};
 
-/// The number of ticks for which the last input is used if no other input arrives.
+/// For at most this many ticks, an entity uses its last input if no newer input has arrived.
 const PATIENCE: u64 = 30;
 
-/// The kinds of components that clients predict.
 #[derive(Resource, Default)]
 pub(super) struct ServerKinds(pub(super) Kinds);
 
-/// The object by which the server confirms states to a client.
+/// On the entity of a client: the object by which the server sends confirmed states to this client.
 #[derive(Component)]
 struct Confirmations(ObjectRef<Prediction>);
 
@@ -112,8 +112,8 @@ fn confirm(world: &mut World) {
     });
 }
 
-/// Returns the predicted components of the entities that have some. An entity with a value that cannot be
-/// sent is not confirmed in this tick.
+/// Returns the predicted components of those entities that have any. An entity is omitted in this tick if one
+/// of its values cannot be sent.
 fn states(world: &World, kinds: &Kinds, entities: impl Iterator<Item = Entity>) -> States {
     let (mut count, mut writer) = (0_u16, BitWriter::default());
     for entity in entities.filter_map(|entity| world.get_entity(entity).ok()).take(usize::from(u16::MAX)) {
@@ -127,7 +127,8 @@ fn states(world: &World, kinds: &Kinds, entities: impl Iterator<Item = Entity>) 
     States::new(count, writer)
 }
 
-/// Writes the name and the predicted components of an entity, if it has any.
+/// Writes the name and the predicted components of an entity. Writes nothing if it has no predicted
+/// component.
 fn write(kinds: &Kinds, entity: EntityRef<'_>, writer: &mut BitWriter) -> Option<()> {
     kinds.iter().any(|kind| kind.is_on(entity)).then_some(())?;
     entity.get::<NetEntity>()?.write(writer).ok()?;

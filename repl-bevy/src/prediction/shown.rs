@@ -1,7 +1,7 @@
-//! Shows the predicted components of a client: interpolated between two ticks, and with corrections without
-//! jumps.
+//! Sets the predicted components of a client to the values that it shows. They are interpolated between two
+//! ticks, and corrections are smoothed.
 //!
-//! *Invariant:* a tick never starts with the shown values: it starts with the predicted ones.
+//! *Invariant:* a tick never starts with the shown values; it starts with the predicted values.
 
 use bevy_app::{App, PreUpdate};
 use bevy_ecs::component::Mutable;
@@ -16,7 +16,7 @@ use crate::interpolation::Mix;
 use crate::sets::ReplSystems;
 use crate::simulate::Simulated;
 
-/// Shows the components of a predicted type, if the app interpolates or smooths this type.
+/// Lets a client show the components of a predicted type, if the app interpolates or smooths this type.
 pub(super) fn add<T, F>(app: &mut App)
 where
     T: Component<Mutability = Mutable> + Clone + PartialEq + Default,

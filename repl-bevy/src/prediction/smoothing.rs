@@ -1,11 +1,12 @@
-//! Shows corrections of predicted components without jumps.
+//! Smooths the corrections of predicted components.
 
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use repl::{Offset, Smoothed};
 use std::time::Duration;
 
-/// The remaining shown differences after corrections of the components of a type.
+/// For each entity with a component of one type, the difference between the shown and the predicted value
+/// that remains after corrections.
 #[derive(Resource)]
 pub(crate) struct Smoothing<T>(Box<dyn Smooth<T>>);
 
@@ -15,7 +16,7 @@ trait Smooth<T>: Send + Sync {
     fn apply(&self, entity: Entity, component: &mut T);
 }
 
-/// The corrections of one part of components.
+/// The differences that remain in one part of the components, for example in their positions.
 struct Corrections<P: Offset, F> {
     none: Smoothed<P>,
     left: EntityHashMap<Smoothed<P>>,
@@ -35,12 +36,12 @@ impl<T: Clone + 'static> Smoothing<T> {
         Self(Box::new(Corrections { none, left: EntityHashMap::default(), part }))
     }
 
-    /// Lets the time of a frame pass.
+    /// Reduces the differences, after the time `elapsed` has passed.
     pub(super) fn advance(&mut self, elapsed: Duration) {
         self.0.advance(elapsed);
     }
 
-    /// Records that a component was corrected.
+    /// Records that the value of a component was corrected from `wrong` to `right`.
     pub(super) fn correct(&mut self, entity: Entity, wrong: &T, right: &T) {
         self.0.correct(entity, wrong, right);
     }

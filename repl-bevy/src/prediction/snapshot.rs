@@ -15,12 +15,12 @@ use crate::simulate::Simulated;
 /// All predicted components of a client in one tick.
 pub(super) struct Snapshot {
     rows: Vec<Box<dyn Rows>>,
-    /// The entities in this snapshot, sorted. It has all their predicted components.
+    /// The entities in this snapshot, sorted. The snapshot has all their predicted components.
     known: Vec<Entity>,
     simulated: SimulatedEntities,
 }
 
-/// The entities that are simulated.
+/// A query for the entities that the client simulates.
 type SimulatedEntities = Arc<Mutex<QueryState<Entity, With<Simulated>>>>;
 
 impl Clone for Snapshot {
@@ -53,20 +53,19 @@ impl Snapshot {
         self.rows.iter().for_each(|rows| rows.load(world, &self.known));
     }
 
-    /// Returns the components of one kind.
     pub(super) fn rows_of<R: Rows>(&self) -> Option<&R> {
         self.rows.iter().find_map(|rows| (rows.as_ref() as &dyn Any).downcast_ref())
     }
 
-    /// Returns whether all components equal those that the server has confirmed.
+    /// Returns whether all components equal those in a snapshot that the server has confirmed.
     pub(super) fn agrees(&self, confirmed: &Self) -> bool {
         self.rows.iter().zip(&confirmed.rows).all(|(mine, confirmed)| mine.agrees(confirmed.as_ref()))
     }
 
-    /// Takes the values that the server has confirmed.
+    /// Replaces the components by the values that the server has confirmed.
     ///
     /// # Errors
-    /// Returns an error if the server has other kinds of components.
+    /// Returns an error if the server confirms other component types.
     pub(super) fn confirm(
         &mut self,
         states: &States,
@@ -77,7 +76,7 @@ impl Snapshot {
         let bytes = states.bytes();
         let mut reader = BitReader::new(&bytes);
         for _ in 0..states.entities {
-            // The entity is `None` if it has not arrived yet. Then it is predicted later.
+            // The entity is `None` if it has not arrived yet. Its prediction begins after it has arrived.
             let name = NetEntity::read(&mut reader, &mut ReferenceMap::new(objects))?;
             let entity = entities.entity_of(name.root().erase());
             known.extend(entity);

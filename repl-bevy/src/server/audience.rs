@@ -1,4 +1,4 @@
-//! Which clients get the components of a type, if not all clients that see the entity.
+//! Sends the components of a type to only some of the clients that see the entity.
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -8,13 +8,14 @@ use repl::prelude::*;
 
 use crate::part::Part;
 
-/// Sets on the server which clients get the components of a type.
+/// Tells the server which clients receive the components of one type.
 pub(super) trait Audiences: Send + Sync {
     fn hand_over(&mut self, server: &mut Server, world: &mut World);
 }
 
 type Row<T, B> = (&'static Part<T>, Option<&'static B>);
-/// The object is new, or the component that decides about its audience has changed.
+/// Matches entities whose object is new, and entities whose component `B`, which decides the audience, has
+/// changed or was removed.
 type IsChanged<T, B> = (Or<(Changed<Part<T>>, Changed<B>)>, Allow<Disabled>);
 
 pub(super) struct TypedAudiences<T: 'static, B: Component, F> {

@@ -2,11 +2,11 @@
 
 use bevy_ecs::change_detection::Tick;
 
-/// The number of rows in a block that are checked together.
+/// The number of rows that are checked together.
 const ROWS: usize = 64;
 
-/// Returns the rows with ticks that are newer than the last run of a system, in ascending order. Costs
-/// O(rows), with few instructions for rows that have not changed.
+/// Returns the rows whose ticks are newer than the last run of a system, in ascending order. Costs O(rows),
+/// with few instructions for each row that has not changed.
 pub(super) fn changed_rows(ticks: &[Tick], last_run: Tick, this_run: Tick) -> impl Iterator<Item = usize> {
     let is_new = move |tick: &Tick| tick.is_newer_than(last_run, this_run);
     let blocks = (0..).step_by(ROWS).zip(ticks.chunks(ROWS));
@@ -30,7 +30,7 @@ mod tests {
         for row in [0, 63, 64, 130, 199] {
             ticks[row] = Tick::new(6);
         }
-        // A tick in which the system ran is not newer.
+        // A component that changed in the tick of the system's last run does not count as changed.
         ticks[70] = Tick::new(5);
         assert_eq!(rows(&ticks), [0, 63, 64, 130, 199]);
         assert_eq!(rows(&ticks[..64]), [0, 63]);

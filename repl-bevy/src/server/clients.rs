@@ -6,15 +6,15 @@ use repl::prelude::*;
 use std::collections::HashMap;
 
 /// A connected client is an entity on the server with this component. The entity is spawned when the client
-/// connects, or already at its [login](crate::LoginAsked). It is despawned when the session ends. Observe
-/// `On<Add<ConnectedClient>>` and `On<Remove<ConnectedClient>>`.
+/// connects, or earlier at its [login](crate::LoginAsked). It is despawned when the session ends. To react to
+/// both, observe `On<Add<ConnectedClient>>` and `On<Remove<ConnectedClient>>`.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectedClient {
     /// The connection, for the methods of [`Server`].
     pub connection: ConnectionId,
 }
 
-/// A client has left. It is triggered before its entity is despawned.
+/// A client has left. The event is triggered before the entity of the client is despawned.
 #[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
 pub struct ClientLeft {
     /// The entity of the client.
@@ -23,7 +23,7 @@ pub struct ClientLeft {
     pub reason: DisconnectReason,
 }
 
-/// The entities of connections, from the login on.
+/// The entities of all connections, including clients that wait for the answer to their login.
 #[derive(Default)]
 pub(super) struct Clients {
     entities: HashMap<ConnectionId, Entity>,

@@ -16,10 +16,10 @@ use crate::part::Part;
 
 /// Passes the components of one type to the server before a tick.
 pub(super) trait Column: Send + Sync {
-    /// Ends the objects of components that were removed.
+    /// Despawns the objects of components that were removed.
     fn remove(&mut self, server: &mut Server, world: &mut World);
 
-    /// Spawns objects for new components, and compares the components that have changed. `new` are the
+    /// Spawns objects for new components, and compares the components that have changed. `new` contains the
     /// entities that became replicated since the last tick.
     fn hand_over(&mut self, server: &mut ReplServer, world: &mut World, new: &[Entity]);
 }
@@ -27,12 +27,12 @@ pub(super) trait Column: Send + Sync {
 type Removed<T> = (With<Part<T>>, Without<T>, Allow<Disabled>);
 type Row<T> = (&'static mut T, &'static Part<T>, Entity);
 /// Matches disabled entities too, like `Allow<Disabled>`. `Allow` cannot be used here, because a query with
-/// it gives no access to whole tables.
+/// `Allow` does not give access to whole tables.
 type DisabledOrNot = Or<(With<Disabled>, Without<Disabled>)>;
 
 pub(super) struct TypedColumn<T: Component<Mutability = Mutable>, F> {
     rows: QueryState<Row<T>, DisabledOrNot>,
-    /// For components in a sparse set, because a sparse set has no table rows.
+    /// For components that Bevy stores in a sparse set, which has no table rows.
     changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
     all: QueryState<(&'static mut T, &'static mut Part<T>, &'static NetEntity), Allow<Disabled>>,
     removed: QueryState<(Entity, &'static Part<T>), Removed<T>>,
@@ -50,8 +50,8 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
         }
     }
 
-    /// Compares the components that have changed. Returns the entities of changed components without an
-    /// object.
+    /// Compares the components that have changed. Returns the entities with changed components that have no
+    /// object yet.
     fn compare(&mut self, server: &mut ReplServer, world: &mut World) -> Vec<Entity> {
         let mut without_object = Vec::new();
         let mut compare = |component: &mut T, part: &Part<T>, entity: Entity| {
@@ -82,7 +82,7 @@ impl<T: Component<Mutability = Mutable>, F: Form<T>> TypedColumn<T, F> {
             return;
         }
         let component = component.bypass_change_detection();
-        // The root is null until the entity is replicated again.
+        // If the entity is no longer replicated, its root is null, and nothing is spawned.
         part.object = match F::try_spawn(server, root.root().erase(), component) {
             Ok(object) => object.map_or(ObjectRef::NULL, ObjectRef::erase),
             Err(error) => server.refuse(error).root().erase(),

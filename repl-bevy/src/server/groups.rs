@@ -8,12 +8,13 @@ use repl::prelude::*;
 
 use super::state::ReplServer;
 
-/// The [groups](Group) of a client, on the entity of the client. Insert it again to change the groups.
+/// The [groups](Group) of a client, as a component of the client's entity. To change the groups, insert the
+/// component again.
 #[derive(Component, Clone, Debug, Default, PartialEq, Eq)]
 #[component(immutable)]
 pub struct MemberOf(pub Vec<Group>);
 
-/// Lets clients join and leave groups.
+/// Lets the server apply changes of [`MemberOf`].
 pub(super) fn add_groups(app: &mut App) {
     app.add_observer(
         |joined: On<Insert<MemberOf>>, members: Query<&MemberOf>, mut server: ResMut<ReplServer>| {

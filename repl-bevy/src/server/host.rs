@@ -5,11 +5,11 @@ use bevy_ecs::prelude::*;
 use super::settings::OwnedBy;
 use crate::owned::Owned;
 
-/// Marks the [`ConnectedClient`](crate::ConnectedClient) that is the player of this process.
+/// Marks the [`ConnectedClient`](crate::ConnectedClient) that is the player in the process of the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct HostPlayer;
 
-/// Inserts [`Owned`] into an entity that the host owns, as a client does for its entities.
+/// Inserts [`Owned`] into an entity if the host owns it, and removes it otherwise.
 pub(super) fn mark(world: &mut World, entity: Entity) {
     let owner = world.get::<OwnedBy>(entity).map(|owner| owner.0);
     let is_owned = owner.is_some_and(|owner| world.get::<HostPlayer>(owner).is_some());

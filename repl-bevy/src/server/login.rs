@@ -5,7 +5,7 @@ use repl::prelude::*;
 use std::fmt;
 
 /// A client wants to connect, and [`ServerConfig::login`] is [`Login::Ask`]. An observer accepts or refuses
-/// it, at once or later:
+/// the client, at once or later:
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;
@@ -24,17 +24,16 @@ use std::fmt;
 /// # }
 /// ```
 ///
-/// A client that is accepted becomes a [`ConnectedClient`](crate::ConnectedClient) when it is connected. A
-/// client that gets no answer within [`login_timeout`](ServerConfig::login_timeout) is refused, and its
-/// entity is despawned.
+/// An accepted client becomes a [`ConnectedClient`](crate::ConnectedClient) when it is connected. A client
+/// that has no answer within [`login_timeout`](ServerConfig::login_timeout) is refused, and its entity is
+/// despawned.
 #[derive(EntityEvent, Clone, PartialEq, Eq)]
 pub struct LoginAsked {
     /// The entity of the client. It has no [`ConnectedClient`](crate::ConnectedClient) yet.
     pub entity: Entity,
     /// The connection to answer.
     pub connection: ConnectionId,
-    /// The login that the client has sent. It has at most 512 bytes. Do not trust it: any program can send
-    /// it.
+    /// The login that the client has sent, at most 512 bytes. Do not trust it: any program can send it.
     pub login: Vec<u8>,
 }
 

@@ -34,7 +34,7 @@ pub struct ToClients<M: Send + Sync + 'static> {
 pub enum Recipients {
     /// All clients that are connected.
     All,
-    /// The client that is this entity.
+    /// Only the client with this entity.
     Client(Entity),
     /// The clients in this group.
     Group(Group),

@@ -1,6 +1,6 @@
 //! The server's side: entities with [`Replicate`](replicate::Replicate) become objects.
 //!
-//! *Invariant:* the world is only read, except for the components and entities of this crate.
+//! *Invariant:* this module changes nothing in the world except the components and entities of this crate.
 
 mod audience;
 mod changes;
@@ -59,7 +59,8 @@ pub(crate) fn replicate<T: Component<Mutability = Mutable>, F: Form<T>>(app: &mu
     app.world_mut().resource_mut::<Columns>().columns.push(Box::new(column));
 }
 
-/// Lets only some clients get the components of a type.
+/// Sends the components of a type to only some clients. `audience` chooses them by the component `B` of the
+/// same entity.
 pub(crate) fn limit<T: Component, B: Component>(
     app: &mut App,
     audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
@@ -68,7 +69,7 @@ pub(crate) fn limit<T: Component, B: Component>(
     app.world_mut().resource_mut::<Columns>().audiences.push(Box::new(audiences));
 }
 
-/// Lets clients see only entities in an area around them.
+/// Shows each client only the entities in an area around its viewpoints.
 pub(crate) fn locate<T: Component, C: Coordinates>(
     app: &mut App,
     area: Area,

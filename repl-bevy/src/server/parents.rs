@@ -7,8 +7,8 @@ use super::state::ReplServer;
 use crate::net_entity::NetEntity;
 use crate::net_parent::NetParent;
 
-/// Copies the parent of an entity from the world into its component that is sent. A parent that is not
-/// replicated is not sent, and neither is a parent in a circle of parents.
+/// Copies the parent of an entity into its [`NetParent`], which is sent to clients. A parent is not sent if
+/// it is not replicated, or if the entity is its own ancestor.
 pub(super) fn note(world: &mut World, entity: Entity) {
     let mut parent = parent_of(world, entity);
     if let Some(circle) = circle_of(world, entity) {
@@ -30,7 +30,7 @@ fn parent_of(world: &World, entity: Entity) -> Option<Entity> {
     world.get::<ChildOf>(entity).map(ChildOf::parent)
 }
 
-/// Returns the circle of parents that an entity is part of, or `None` if it is part of no circle.
+/// If an entity is its own ancestor, returns this circle of parents.
 fn circle_of(world: &World, entity: Entity) -> Option<EntityHashSet> {
     let mut known = EntityHashSet::default();
     let mut next = parent_of(world, entity);

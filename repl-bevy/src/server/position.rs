@@ -26,7 +26,7 @@ pub(super) struct TypedPositions<T: Component, P> {
     changed: QueryState<Row<T>, (Changed<T>, Allow<Disabled>)>,
     all: QueryState<Row<T>, Allow<Disabled>>,
     viewpoints: QueryState<(&'static T, &'static OwnedBy), IsViewpoint>,
-    /// The viewpoints of this tick, each with its client.
+    /// The viewpoints of this tick. Each has the entity of its client.
     found: Vec<(Entity, Position)>,
     position: P,
 }
@@ -47,7 +47,7 @@ impl<T: Component, C: Coordinates, P: Fn(&T) -> C + Send + Sync> Positions for T
     fn hand_over(&mut self, server: &mut Server, world: &mut World, new: &[Entity]) {
         let Self { changed, all, position, .. } = self;
         let mut place = |component: &T, name: &NetEntity| {
-            // The error is ignored: it only says that the entity is not replicated any more.
+            // The only possible error is that the entity is no longer replicated, so it is ignored.
             server.external::<Root>().place(name.root(), position(component)).ok();
         };
         changed.iter(world).for_each(|(component, name)| place(component, name));

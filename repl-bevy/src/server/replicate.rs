@@ -1,4 +1,4 @@
-//! The marker of entities that clients get.
+//! The component that marks the replicated entities of a server.
 
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
@@ -8,9 +8,9 @@ use super::setting_kinds::SettingKinds;
 use super::state::ReplServer;
 use crate::net_entity::NetEntity;
 
-/// Replicates an entity of the server: clients that may see the entity get it, with the components that were
-/// registered by [`replicate`](crate::ReplAppExt::replicate). Clients despawn the entity when the server
-/// despawns it, or when this component is removed.
+/// Replicates an entity of the server. Clients that may see the entity receive it, with its components of the
+/// types that were registered by [`replicate`](crate::ReplAppExt::replicate). Clients despawn the entity when
+/// the server despawns it, or when this component is removed.
 ///
 /// In an app without a server this component does nothing.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ fn on_add(mut world: DeferredWorld<'_>, context: HookContext) {
         world.get_resource::<SettingKinds>().is_some_and(|kinds| kinds.are_set(world.entity(entity)));
     let children = world.get::<Children>(entity).map(|children| children.to_vec()).unwrap_or_default();
     if let Some(mut server) = world.get_resource_mut::<ReplServer>() {
-        // The parent of the children is replicated from now on, so their settings must be applied again.
+        // The settings of children depend on a replicated parent, so they must be applied again.
         children.into_iter().chain(has_settings.then_some(entity)).for_each(|entity| server.unsettle(entity));
     }
 }

@@ -12,14 +12,15 @@ use crate::net_entity::{NetEntity, Root};
 #[derive(Default)]
 pub(super) struct Roots {
     entities: HashMap<ObjectRef<()>, Entity>,
-    /// The roots of entities to which a name refers already, and that are not replicated yet.
+    /// The roots of entities that are not replicated yet, but already have a name, because another entity
+    /// refers to them.
     promised: EntityHashMap<NetEntity>,
     /// The entities that became replicated since the last tick.
     new: Vec<Entity>,
 }
 
 impl Roots {
-    /// Returns the root of an entity that is not replicated yet, so that others can refer to it.
+    /// Returns the root of an entity that is not replicated yet, so that other entities can refer to it.
     pub(super) fn promise(&mut self, server: &mut Server, entity: Entity) -> Result<NetEntity, SpawnError> {
         if let Some(promised) = self.promised.get(&entity) {
             return Ok(*promised);
@@ -54,8 +55,8 @@ impl Roots {
         self.entities.get(&root).copied()
     }
 
-    /// Despawns the promised roots of entities that did not become replicated in time. On clients, references
-    /// to such an entity are empty.
+    /// Despawns the roots of entities that have a name but did not become replicated before this tick. On
+    /// clients, references to such an entity are empty.
     pub(super) fn break_promises(&mut self, server: &mut Server) {
         for (_, root) in self.promised.drain() {
             self.entities.remove(&root.root().erase());

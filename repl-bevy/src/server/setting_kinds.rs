@@ -1,10 +1,10 @@
-//! The components that are settings of replicated entities, for example owner and group.
+//! Which components are settings of replicated entities, for example the owner and the group.
 
 use bevy_ecs::component::ComponentId;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::EntityRef;
 
-/// The components that are settings, and the component that is the position of an entity.
+/// The ids of the components that are settings, and of the component that contains the position of an entity.
 #[derive(Resource, Default)]
 pub(super) struct SettingKinds {
     ids: Vec<ComponentId>,
@@ -25,9 +25,9 @@ impl SettingKinds {
         self.position.is_some_and(|id| entity.contains_id(id))
     }
 
-    /// Returns whether the settings of a new entity differ from those of a new object, so that they must be
-    /// applied. A new object has no owner. If the app has set a position component, only near clients see it,
-    /// and otherwise all clients.
+    /// Returns whether an entity that was just replicated has settings other than those of a new object, so
+    /// that they must be applied. A new object has no owner. It is seen by near clients if the app has set a
+    /// position component, and otherwise by all clients.
     pub(super) fn are_set(&self, entity: EntityRef<'_>) -> bool {
         let is_nowhere = self.position.is_some() && !self.has_position(entity);
         is_nowhere || self.ids.iter().any(|&id| entity.contains_id(id))

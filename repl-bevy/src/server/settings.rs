@@ -1,4 +1,4 @@
-//! Components by which the game says how an entity is replicated: who owns it, and who may see it.
+//! Components that set how an entity is replicated: who owns it, and who may see it.
 
 use bevy_app::App;
 use bevy_ecs::component::ComponentId;
@@ -14,25 +14,24 @@ use crate::net_entity::NetEntity;
 use crate::net_parent::NetParent;
 use crate::torn_off::TornOff;
 
-/// The client that owns an entity. It names the entity with the client's
-/// [`ConnectedClient`](crate::ConnectedClient). The owner receives components and fields that are only for
-/// the owner. On the client of the owner, the owned entity has [`Owned`](crate::Owned).
+/// The client that owns an entity, named by the client's entity (the one with
+/// [`ConnectedClient`](crate::ConnectedClient)). The owner receives the components and fields that only the
+/// owner may see. On the client of the owner, the owned entity has the component [`Owned`](crate::Owned).
 ///
-/// When the client leaves, nobody owns the entity any more: despawn it, or keep it.
+/// After the client has left, the entity has no owner: despawn the entity, or keep it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[relationship(relationship_target = Owns)]
 #[require(Replicate)]
 pub struct OwnedBy(pub Entity);
 
-/// The entities that a client owns, on the entity of the client. Bevy updates it from [`OwnedBy`].
+/// The entities that a client owns, as a component of the client's entity. Bevy computes it from [`OwnedBy`].
 #[derive(Component, Debug, Default)]
 #[relationship_target(relationship = OwnedBy)]
 pub struct Owns(Vec<Entity>);
 
-/// Only the clients in a group see the entity: see
-/// [`join_group`](repl::ConnectionHandle::join_group), and for single clients
-/// [`set_visible`](ReplServer::set_visible). Without it, all clients may see the entity. Insert it
-/// again to change it.
+/// Only the clients in a group see the entity. [`join_group`](repl::ConnectionHandle::join_group) adds a
+/// client to a group. To hide an entity from a single client, use [`set_visible`](ReplServer::set_visible).
+/// Without this component, all clients may see the entity. Insert the component again to change the group.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable)]
 #[require(Replicate)]
@@ -40,15 +39,16 @@ pub struct InGroup(pub Group);
 
 /// The priority of the entity if not everything fits into the packets of a tick. Entities without this
 /// component have the priority 1, and an entity with priority 2 is sent twice as often. A priority below
-/// 0.000001 or above 1,000,000 counts as this limit. Insert the component again to change it.
+/// 0.000001 counts as 0.000001, and a priority above 1,000,000 counts as 1,000,000. Insert the component
+/// again to change it.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 #[component(immutable)]
 #[require(Replicate)]
 pub struct NetPriority(pub f32);
 
 /// The entity is a viewpoint of its owner: the owner sees the entities near it. Its position comes from the
-/// component in [`relevancy`](crate::ReplAppExt::relevancy). A client may own several viewpoints. When it
-/// owns no viewpoint any more, the positions of its last ones stay in use.
+/// component that was registered by [`relevancy`](crate::ReplAppExt::relevancy). A client may own several
+/// viewpoints. After it has lost all of them, the server continues to use their last positions.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[require(Replicate)]
 pub struct Viewpoint;
@@ -58,14 +58,14 @@ pub struct Viewpoint;
 #[require(Replicate)]
 pub struct LeavesWithOwner;
 
-/// Despawns the entities that leave with a client.
+/// Despawns the entities with [`LeavesWithOwner`] that a client owns.
 pub(super) fn leave_with_owner(world: &mut World, client: Entity) {
     let owned = world.get::<Owns>(client).into_iter().flat_map(Owns::iter);
     let leaving: Vec<_> = owned.filter(|owned| world.get::<LeavesWithOwner>(*owned).is_some()).collect();
     leaving.into_iter().for_each(|entity| _ = world.try_despawn(entity));
 }
 
-/// Applies all settings of an entity to its object.
+/// Applies all settings of an entity to its root (the object that stands for the entity).
 pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: EntityRef<'_>) {
     let Some(root) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) else { return };
     if server.object_info(root.root()).is_torn_off() {
@@ -87,14 +87,14 @@ pub(super) fn settle(kinds: &SettingKinds, server: &mut ReplServer, entity: Enti
         .set_relevancy(relevancy);
 }
 
-/// Detaches the object of an entity from other objects, until [`settle`] applies its settings again.
+/// Detaches the root of an entity from the root of its parent, until [`settle`] applies the settings again.
 pub(super) fn detach(server: &mut ReplServer, entity: EntityRef<'_>) {
     if let Some(name) = entity.get::<NetEntity>().filter(|name| !name.is_empty()) {
         server.object(name.root()).set_relevancy(Relevancy::OwnerOnly);
     }
 }
 
-/// Registers the settings in an app.
+/// Registers the components that are settings, so that changes of them are applied.
 pub(super) fn add_settings(app: &mut App) {
     watch::<ChildOf>(app);
     watch::<OwnedBy>(app);
@@ -105,13 +105,14 @@ pub(super) fn add_settings(app: &mut App) {
     });
 }
 
-/// Sets the component that holds the position of entities.
+/// Sets which component contains the position of entities.
 pub(super) fn set_position<T: Component>(app: &mut App) {
     let id = watch::<T>(app);
     app.world_mut().get_resource_or_init::<SettingKinds>().set_position(id);
 }
 
-/// Marks the settings of an entity to be applied again when it gets or loses a component of the type `C`.
+/// Registers `C` as a setting: when a `C` is inserted into an entity or removed from it, the settings of the
+/// entity are applied again in the next tick.
 fn watch<C: Component>(app: &mut App) -> ComponentId {
     let id = app.world_mut().register_component::<C>();
     app.world_mut().get_resource_or_init::<SettingKinds>().add(id);

@@ -1,4 +1,4 @@
-//! The server of an app.
+//! The server of the library, as a resource of an app.
 
 use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
@@ -12,11 +12,11 @@ use super::roots::Roots;
 use crate::net_entity::NetEntity;
 use crate::transport::ServerTransport;
 
-/// The server of this app. It dereferences to the [`Server`] of the library. Use that for everything that has
-/// no component, message or event in this crate, for example statistics and budgets.
+/// The server of this app. It dereferences to the [`Server`] of the library. Use the [`Server`] for
+/// everything for which this crate has no component, message or event, for example statistics and budgets.
 ///
-/// Change entities, their owners and their components in the world, not through the [`Server`]: the plug-in
-/// hands these changes to it.
+/// Change entities, their owners and their components in the world, not through the [`Server`]. The plug-in
+/// passes these changes to the [`Server`].
 #[derive(Resource)]
 pub struct ReplServer {
     server: Server,
@@ -27,11 +27,11 @@ pub struct ReplServer {
     unsettled: EntityHashSet,
     /// The entities to tear off in this tick.
     torn_off: Vec<Entity>,
-    /// The entities with parents that form a circle. Their settings are applied again in each tick.
+    /// The entities that are their own ancestors. Their settings are applied again in each tick.
     circles: EntityHashSet,
-    /// The error if the server could not spawn an object since the last tick.
+    /// The error of the last object that the server could not spawn since the last tick.
     refused: Option<SpawnError>,
-    /// Whether a host must still be connected.
+    /// Whether the host must still be connected (see [`host_later`](Self::host_later)).
     awaits_host: bool,
     last_tick: Duration,
 }
@@ -52,7 +52,7 @@ impl ReplServer {
         }
     }
 
-    /// Connects a host later, when all types are registered.
+    /// Connects a host later, after all types were registered.
     pub(crate) const fn host_later(mut self) -> Self {
         self.awaits_host = true;
         self
@@ -64,7 +64,7 @@ impl ReplServer {
         }
     }
 
-    /// Returns the connection of a client's entity.
+    /// Returns the connection of the client with this entity.
     #[must_use]
     pub fn connection_of(&self, client: Entity) -> Option<ConnectionId> {
         self.clients.connection(client)
@@ -76,23 +76,23 @@ impl ReplServer {
         self.clients.entity(connection)
     }
 
-    /// Hides an entity from a client if `visible` is false, together with its children that have no position
-    /// of their own. If `visible` is true, the other rules decide again. The setting lasts until the client
-    /// leaves.
+    /// If `visible` is false, hides an entity from a client, together with those of its children that have no
+    /// position of their own. If `visible` is true, the other rules decide again whether the client sees it.
+    /// The setting lasts until the client leaves.
     pub fn set_visible(&mut self, entity: NetEntity, client: Entity, visible: bool) {
         if let Some(connection) = self.connection_of(client) {
             self.server.object(entity.root()).set_visible(connection, visible);
         }
     }
 
-    /// Returns the reason why a client does not have an entity or its newest state. `None` if it has both.
+    /// Returns the reason why a client lacks an entity or its newest state. `None` if the client has both.
     #[must_use]
     pub fn why_not_sent(&self, entity: NetEntity, client: Entity) -> Option<NotSent> {
         let connection = self.connection_of(client)?;
         self.server.object_info(entity.root()).why_not_sent_to(connection)
     }
 
-    /// Returns the entity of a root.
+    /// Returns the entity that this root object stands for.
     pub(crate) fn entity_of(&self, root: ObjectRef<()>) -> Option<Entity> {
         self.roots.entity_of(root)
     }
@@ -113,7 +113,7 @@ impl ReplServer {
         NetEntity::EMPTY
     }
 
-    /// Returns the error that `refuse` has stored since the last tick, if any.
+    /// Returns the error that [`refuse`](Self::refuse) has stored since the last tick, if there is one.
     pub(super) fn tell_refused(&mut self) -> Result {
         let refused = self.refused.take().map_or(Ok(()), Err);
         refused
@@ -133,7 +133,8 @@ impl ReplServer {
         self.unsettled.insert(entity);
     }
 
-    /// Adds the entities of a circle of parents. The settings of all of them are applied in this tick.
+    /// Adds the entities of a circle of parents. The settings of those that were not known before are applied
+    /// in this tick.
     pub(super) fn add_circle(&mut self, circle: EntityHashSet) {
         let Self { circles, unsettled, .. } = self;
         unsettled.extend(circle.into_iter().filter(|&entity| circles.insert(entity)));
@@ -143,7 +144,7 @@ impl ReplServer {
         self.torn_off.push(entity);
     }
 
-    /// Tears off the entities that were marked since the last tick.
+    /// Tears off the entities that received [`TornOff`](crate::TornOff) since the last tick.
     pub(super) fn tear_off(&mut self, world: &World) {
         for entity in std::mem::take(&mut self.torn_off) {
             if let Some(name) = world.get::<NetEntity>(entity).filter(|name| !name.is_empty()) {

@@ -20,10 +20,10 @@ use super::settings::{detach, leave_with_owner, settle};
 use super::state::ReplServer;
 use crate::sets::ReplSystems;
 
-/// After this time without a tick, the server ticks before it receives packets.
+/// If the last tick was longer ago than this, the server ticks before it receives packets.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// The columns, audiences and positions that are passed to the server before a tick.
+/// Everything that is passed to the server before a tick: components, audiences and positions.
 #[derive(Resource, Default)]
 pub(super) struct Columns {
     pub(super) columns: Vec<Box<dyn Column>>,
@@ -45,13 +45,13 @@ fn receive(world: &mut World) -> Result {
     let mut server = world.resource_mut::<ReplServer>();
     server.begin_hosting();
     if server.has_rested(now, LONGEST_REST) {
-        // The process stood still for this time. Without this tick, the library would report that the game
+        // The process did not run for this time. Without this tick, the library would report that the game
         // has forgotten to call `tick`.
         server.tick(now).with_severity(Severity::Error)?;
     }
     server.receive(now).with_severity(Severity::Error)?;
     let mut refused = Vec::new();
-    // Observers may use the server, so it stays in the world.
+    // The server remains a resource of the world here, because observers may use it.
     while let Some(event) = world.resource_mut::<ReplServer>().poll_event() {
         match event {
             ServerEvent::Login(connection, login) => {
@@ -79,7 +79,7 @@ fn connected(world: &mut World, connection: ConnectionId) {
     }
 }
 
-/// Returns the entity of a client. Spawns it if it does not exist, or if the game has despawned it.
+/// Returns the entity of a client. Spawns one if there is none, or if the game has despawned it.
 fn client(world: &mut World, connection: ConnectionId) -> Entity {
     let known = world.resource_mut::<ReplServer>().clients.remove(connection);
     let known = known.filter(|&entity| world.get_entity(entity).is_ok());
@@ -117,8 +117,8 @@ fn send(world: &mut World) -> Result {
     server.tell_refused()
 }
 
-/// Records parents. Returns the entities with changed settings. It repeats, because observers may change the
-/// settings of further entities in the meantime.
+/// Records the parents of all entities with changed settings, and returns these entities. It repeats this,
+/// because observers may change the settings of more entities in the meantime.
 fn note(world: &mut World) -> EntityHashSet {
     let mut all = EntityHashSet::default();
     world.resource_mut::<ReplServer>().unsettle_circles();
@@ -137,7 +137,8 @@ fn note(world: &mut World) -> EntityHashSet {
 fn settle_all(server: &mut ReplServer, world: &World, unsettled: &EntityHashSet) {
     let kinds = world.resource::<SettingKinds>();
     let entities = || unsettled.iter().filter_map(|&entity| world.get_entity(entity).ok());
-    // First detach all: if a parent and its child swap roles, they would otherwise be attached to each other.
+    // Detach all entities first: if a parent and its child have swapped roles, they would otherwise be
+    // attached to each other.
     entities().for_each(|entity| detach(server, entity));
     entities().for_each(|entity| settle(kinds, server, entity));
 }
@@ -155,14 +156,15 @@ impl Columns {
     }
 }
 
-/// Tells all clients that the server ends with its app.
+/// Tells all clients that the server leaves, because the app ends.
 fn leave(time: Res<'_, Time<Real>>, mut server: ResMut<'_, ReplServer>) -> Result {
     let connections: Vec<_> = server.connections().collect();
     connections.into_iter().for_each(|connection| server.connection(connection).disconnect());
     server.tick(time.elapsed()).with_severity(Severity::Error)
 }
 
-/// Returns whether the game is paused. `FixedUpdate` does not run then, but clients must still get packets.
+/// Returns whether the game is paused. `FixedUpdate` does not run then, but clients must still receive
+/// packets.
 pub(crate) fn is_paused(
     time: Res<'_, Time<Real>>,
     game: Res<'_, Time<Virtual>>,

@@ -1,4 +1,4 @@
-//! Transports: they carry the packets between a server and its clients.
+//! Transports: they send and receive the packets of a server and of its clients.
 
 #[cfg(feature = "quic")]
 mod quic;
@@ -8,7 +8,7 @@ use repl::prelude::*;
 use std::io;
 use std::time::Duration;
 
-/// Carries the packets of a server. Implement it for a network of your own.
+/// Sends and receives the packets of a server. Implement this trait for a network of your own.
 pub trait ServerTransport: Send + Sync + 'static {
     /// Passes all packets that have arrived to the server.
     ///
@@ -16,14 +16,14 @@ pub trait ServerTransport: Send + Sync + 'static {
     /// Returns an error if the network cannot receive.
     fn receive(&mut self, server: &mut Server, now: Duration) -> io::Result<()>;
 
-    /// Sends all packets that the server has after a tick.
+    /// Sends all packets that the server has made in a tick.
     ///
     /// # Errors
     /// Returns an error if the network cannot send.
     fn transmit(&mut self, server: &mut Server, now: Duration) -> io::Result<()>;
 }
 
-/// Carries the packets of a client. Implement it for a network of your own.
+/// Sends and receives the packets of a client. Implement this trait for a network of your own.
 pub trait ClientTransport: Send + Sync + 'static {
     /// Passes all packets that have arrived to the client.
     ///
@@ -31,7 +31,7 @@ pub trait ClientTransport: Send + Sync + 'static {
     /// Returns an error if the network cannot receive.
     fn receive(&mut self, client: &mut Client, now: Duration) -> io::Result<()>;
 
-    /// Sends all packets that the client has after a tick.
+    /// Sends all packets that the client has made in a tick.
     ///
     /// # Errors
     /// Returns an error if the network cannot send.

@@ -12,8 +12,8 @@ use super::{ClientTransport, ServerTransport};
 
 const SERVER: PeerId = PeerId(0);
 
-/// A simulated network between the apps of one process, for tests: it delays and loses packets by a seed, so
-/// each run is the same.
+/// A simulated network between the apps of one process, for tests. A seed decides which packets are delayed
+/// and lost, so each run with the same seed has the same result.
 #[derive(Clone, Debug)]
 pub struct SimulatedNetwork(Arc<Mutex<Mail>>);
 
@@ -24,7 +24,7 @@ struct Mail {
     conditions: LinkConditions,
     peers: u32,
     servers: u128,
-    /// The connections on the server.
+    /// The server's connections, each by the peer of its client in the simulated network.
     connections: BTreeMap<PeerId, ConnectionId>,
 }
 
@@ -62,7 +62,7 @@ impl SimulatedNetwork {
         SimulatedClient { mail: self.clone(), here }
     }
 
-    /// Returns the server's connection of the client with this number. Numbers begin at 0.
+    /// Returns the server's connection to the client with this number. Numbers begin at 0.
     pub(crate) fn connection(&self, client: usize) -> Option<ConnectionId> {
         let peer = PeerId(u32::try_from(client).ok()?.checked_add(1)?);
         self.mail().connections.get(&peer).copied()

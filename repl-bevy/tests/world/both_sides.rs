@@ -8,7 +8,7 @@ use repl_bevy::{InGroup, NetKey, Owned, OwnedBy, Remote, ReplAppExt, Replicate, 
 
 use crate::support::{Player, all, clients};
 
-/// A component that only the client's entity has.
+/// A component that only entities of the client have.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 struct Mesh(&'static str);
 
@@ -28,7 +28,7 @@ fn simulation() -> Simulation {
     simulation
 }
 
-/// Returns the doors of the first client, each with its mesh, and with whether it is from the server.
+/// Returns the doors of the first client. Each has its state, its mesh, and whether it is from the server.
 fn doors(simulation: &mut Simulation) -> Vec<(bool, Option<Mesh>, bool)> {
     let world = simulation.clients[0].world_mut();
     let mut doors = world.query::<(&Door, Option<&Mesh>, Has<Remote>)>();
@@ -48,14 +48,14 @@ fn an_entity_that_both_sides_have_made_is_one() {
     simulation.server.world_mut().get_mut::<Door>(door).unwrap().0 = false;
     simulation.run(30);
     assert!(doors(&mut simulation).contains(&(false, wood(), true)));
-    // Out of sight, and back.
+    // The client may no longer see the door, and then it may see it again.
     simulation.server.world_mut().entity_mut(door).insert(InGroup(Group(7)));
     simulation.run(30);
     assert!(doors(&mut simulation).contains(&(false, wood(), false)));
     simulation.server.world_mut().entity_mut(door).remove::<InGroup>().insert(Door(true));
     simulation.run(30);
     assert!(doors(&mut simulation).contains(&(true, wood(), true)));
-    // Another session.
+    // Another session begins.
     simulation.restart_server();
     simulation.run(60);
     assert_eq!(doors(&mut simulation), [(true, wood(), false)]);

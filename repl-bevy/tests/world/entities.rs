@@ -1,4 +1,4 @@
-//! Entities and their components come, change and go.
+//! Entities and their components are spawned, changed and removed.
 
 use bevy_app::{App, AppExit};
 use bevy_ecs::entity_disabling::Disabled;
@@ -200,7 +200,7 @@ fn a_server_whose_process_stood_still_goes_on() {
     let mut simulation = simulation(1);
     simulation.server.world_mut().spawn((Replicate, Player::default()));
     simulation.run(10);
-    // The clients continue in the meantime, so their packets wait.
+    // The clients continue while the server does not run, so their packets wait.
     (0..30 * 8).for_each(|_| simulation.clients[0].update());
     simulation.server.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(8)));
     simulation.run(1);

@@ -40,7 +40,7 @@ fn share(app: &mut App) {
     });
 }
 
-/// Each client that connects gets a walker.
+/// Spawns a walker for each client that connects.
 fn welcome(added: On<Add<ConnectedClient>>, mut commands: Commands) {
     commands.spawn((OwnedBy(added.entity), Position(0)));
 }

@@ -14,7 +14,7 @@ use crate::support::Player;
 #[derive(Resource, Default)]
 struct Left(Vec<DisconnectReason>);
 
-/// Accepts clients with a ticket, refuses clients with a forged ticket, and does not answer other clients.
+/// Accepts a client with a ticket, refuses a client with a forged ticket, and does not answer other clients.
 fn answer(asked: On<LoginAsked>, mut server: ResMut<ReplServer>, mut commands: Commands) {
     assert!(!format!("{asked:?}").contains("ticket"), "it may be a password");
     let mut connection = server.connection(asked.connection);
@@ -59,7 +59,7 @@ fn only_who_has_a_ticket_is_let_in_and_is_known_by_what_the_game_noted() {
     assert_eq!(names(&mut simulation).0, ["Ann", "Bob"]);
     let left = simulation.clients.iter().map(|client| client.world().resource::<Left>().0.len());
     assert_eq!(left.collect::<Vec<_>>(), [0, 1, 0, 0]);
-    // The clients own the entities that the observer has spawned for them.
+    // The clients own the entities that the observer `answer` has spawned for them.
     let owned = simulation.clients.iter_mut().map(|client| {
         let world = client.world_mut();
         world.query_filtered::<(), (With<Player>, With<Owned>)>().iter(world).count()
@@ -67,7 +67,7 @@ fn only_who_has_a_ticket_is_let_in_and_is_known_by_what_the_game_noted() {
     assert_eq!(owned.collect::<Vec<_>>(), [1, 0, 0, 1]);
     let reason = format!("{:?}", simulation.clients[1].world().resource::<Left>().0);
     assert!(reason.contains("no ticket"), "{reason}");
-    // A client that gets no answer is refused in the end, and its entity is despawned.
+    // A client that receives no answer is refused after the login timeout, and its entity is despawned.
     simulation.run(60 * 30);
     assert_eq!(names(&mut simulation), (vec!["Ann".to_owned(), "Bob".to_owned()], others - 1));
     assert_eq!(simulation.clients[2].world().resource::<Left>().0.len(), 1);

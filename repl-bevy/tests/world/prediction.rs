@@ -20,11 +20,11 @@ struct Steer(#[replicated(range = -1..=1)] i8);
 #[derive(Component, Replicated, Interpolate, Clone, Debug, Default, PartialEq)]
 struct Position(#[replicated] f32);
 
-/// The remaining time of a dash, in ticks.
+/// The remaining ticks of a dash (a short fast move).
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 struct Dash(#[replicated] u8);
 
-/// Counts the steps, to check what must happen only once in each tick.
+/// Counts the steps, to check that some things happen only once in each tick.
 #[derive(Resource, Default)]
 struct Steps {
     first: Vec<u64>,
@@ -39,7 +39,7 @@ fn walk(mut walkers: Query<(&Input<Steer>, &mut Position, Has<Dash>), With<Simul
     }
 }
 
-/// A dash begins at positions between 20 and 21, and ends by itself.
+/// A dash begins when a walker is at a position between 20 and 21, and ends by itself.
 fn dash(mut dashing: Query<(Entity, &Position, Option<&mut Dash>), With<Simulated>>, mut commands: Commands) {
     for (entity, position, dash) in &mut dashing {
         match dash {
@@ -128,7 +128,7 @@ fn what_the_server_decides_otherwise_is_corrected() {
     steer(&mut simulation, 0);
     simulation.run(60);
     assert_eq!(position(&mut simulation.clients[0]), position(&mut simulation.server));
-    // A component that only one side had.
+    // The server inserts a component that the client does not have.
     simulation.server.world_mut().entity_mut(walker).insert(Dash(40));
     simulation.run(20);
     assert_eq!(all::<Dash>(&mut simulation.clients[0]).len(), 1);
@@ -221,7 +221,7 @@ fn what_arrives_keeps_its_components_until_it_is_confirmed() {
     }
 }
 
-/// Returns a client that only interpolates, and an entity of the server.
+/// Returns a simulation with a client that only interpolates, and an entity of the server.
 fn interpolated(owned: bool) -> (Simulation, Entity) {
     let mut simulation = Simulation::new(1, LinkConditions::lan(), 1, |app: &mut App| {
         app.replicate::<Position>().interpolate::<Position>(4);
@@ -324,7 +324,7 @@ fn a_client_that_predicts_other_components_says_so_and_follows_the_server() {
     assert!(errors[0].contains("call `predict` for the same types on both sides"), "{}", errors[0]);
 }
 
-/// The entity that is carried.
+/// The entity that an entity carries.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 struct Carries(#[replicated] NetEntity);
 

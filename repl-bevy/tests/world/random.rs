@@ -1,4 +1,4 @@
-//! Random worlds: at the end, each client has all values of the server that it may see.
+//! Random worlds: at the end, each client has all values of the server that it may see, and no other values.
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::{Player, clients};
 
-/// A tag, which is different for every entity.
+/// A number that is different for every entity.
 #[derive(Component, Replicated, Default, Clone, Copy)]
 struct Tag(#[replicated] u32);
 
@@ -55,7 +55,7 @@ fn simulation(seed: u64, loss: f64) -> Simulation {
     simulation
 }
 
-/// Waits until all clients are connected, and sets the viewpoint of each. Returns the entities of the
+/// Waits until all clients are connected, and sets the viewpoint of each client. Returns the entities of the
 /// clients.
 fn connect(simulation: &mut Simulation) -> Vec<Entity> {
     let mut ticks = 0;
@@ -74,12 +74,12 @@ fn connect(simulation: &mut Simulation) -> Vec<Entity> {
     connections
 }
 
-/// Returns the viewpoint of a client. The clients are so far apart that no entity is near two of them.
+/// Returns the viewpoint of a client. The viewpoints are so far apart that no entity is near two of them.
 fn viewpoint(client: u32) -> [i32; 3] {
     [client as i32 * 1_000, 0, 0]
 }
 
-/// Does something with a random entity, or spawns one.
+/// Makes a random change to a random entity, or spawns an entity.
 fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]) {
     let entities: Vec<Entity> = world.query_filtered::<Entity, With<Tag>>().iter(world).collect();
     let Some(&entity) = rng.pick(&entities).filter(|_| !rng.chance(0.15)) else {
@@ -101,7 +101,7 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
         0 => entity.despawn(),
         1 => drop(entity.remove::<Player>()),
         2..=4 => drop(entity.insert(Player { health: small, ammo: small })),
-        // Removed and inserted in one tick.
+        // The component is removed and inserted in one tick.
         5 => drop(entity.remove::<Player>().insert(Player { health: small, ammo: 0 })),
         6 => drop(entity.insert(place)),
         7 => drop(entity.remove::<Place>()),
@@ -147,13 +147,13 @@ fn hide_or_show(world: &mut World, entity: Entity, client: Entity) {
     world.resource_mut::<ReplServer>().set_visible(name, client, is_visible);
 }
 
-/// The values of an entity that a client has, or should have.
+/// What a client sees of an entity, or should see.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     is_owned: bool,
     player: Option<Player>,
     place: Option<Place>,
-    /// Without the order, which clients do not keep.
+    /// A set, because clients do not keep the order of the items.
     items: Option<BTreeSet<u8>>,
     target: Option<Option<u32>>,
     parent: Option<u32>,
@@ -161,7 +161,7 @@ struct Seen {
 
 type View = BTreeMap<u32, Seen>;
 
-/// Returns the view of a world. `see` returns what is seen of an entity.
+/// Returns what can be seen of each entity in a world. `see` returns it for one entity.
 fn view<F: bevy_ecs::query::QueryFilter>(
     world: &mut World,
     see: impl Fn(EntityRef) -> Option<(bool, Option<Player>)>,
@@ -195,8 +195,8 @@ fn view<F: bevy_ecs::query::QueryFilter>(
     entity_views.collect()
 }
 
-/// Returns the parent that clients should see. A replicated entity has only replicated parents, and no parent
-/// that is also its descendant.
+/// Returns the parent that clients should see. Clients see a parent only if it is replicated and is not also
+/// a descendant of the entity.
 fn parent_of(world: &World, entity: Entity) -> Option<Entity> {
     let up = |entity: Entity| world.get::<ChildOf>(entity).map(ChildOf::parent);
     let is_circle =
@@ -223,7 +223,7 @@ fn is_seen(world: &World, entity: Entity, client: u32, client_entity: Entity) ->
     }
 }
 
-/// Returns whether an entity is hidden from a client, by itself or with its parent.
+/// Returns whether an entity or its parent is hidden from a client.
 fn is_hidden(world: &World, entity: Entity, client: Entity) -> bool {
     let here = world.entity(entity);
     let follows_parent = !here.contains::<InGroup>() && !here.contains::<Place>();
@@ -231,7 +231,7 @@ fn is_hidden(world: &World, entity: Entity, client: Entity) -> bool {
         || follows_parent && parent_of(world, entity).is_some_and(|parent| is_hidden(world, parent, client))
 }
 
-/// Returns the view that a client should have.
+/// Returns what a client should see of all entities.
 fn expected(world: &mut World, client: u32, client_entity: Entity) -> View {
     let entities = world.query_filtered::<Entity, With<Replicate>>();
     let seen: BTreeSet<Entity> =
@@ -244,8 +244,8 @@ fn expected(world: &mut World, client: u32, client_entity: Entity) -> View {
         }
         seen.contains(&entity.id()).then_some((is_owned, player))
     });
-    // A reference to an entity that the client does not see is empty, and so is a parent that it does not
-    // see.
+    // A reference to an entity that the client does not see is empty. A parent that the client does not see
+    // is missing.
     let tags: Vec<u32> = view.keys().copied().collect();
     for seen in view.values_mut() {
         seen.parent = seen.parent.filter(|tag| tags.contains(tag));
@@ -282,7 +282,7 @@ fn random_worlds_converge() {
             let seen = view::<With<Remote>>(simulation.clients[number].world_mut(), |entity| {
                 let is_owned = entity.contains::<Owned>();
                 let mut player = entity.get::<Player>().cloned();
-                // A client keeps the ammo of an entity that it owned before, so ignore it.
+                // If a client owned the entity before, it keeps the last ammo, so ignore the ammo.
                 if let Some(player) = player.as_mut().filter(|_| !is_owned) {
                     player.ammo = 0;
                 }

@@ -10,7 +10,7 @@ use repl_bevy::{
 
 use crate::support::{all, clients};
 
-/// A component that does not derive `Replicated`, as in another crate.
+/// A component that does not derive `Replicated`, like a component of another crate.
 #[derive(Component, Default, Clone, Copy, Debug, PartialEq)]
 struct Place {
     at: [f32; 2],
@@ -51,7 +51,7 @@ fn simulation(clients: usize) -> Simulation {
     simulation
 }
 
-/// Returns the clients with their positions, which are 100 units apart.
+/// Returns the clients' entities with their positions, which are 100 units apart.
 fn clients_at(simulation: &mut Simulation) -> Vec<(Entity, [f32; 3])> {
     clients(simulation)
         .into_iter()

@@ -18,7 +18,7 @@ use crate::support::app;
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Steer(#[replicated(range = -1..=1)] i8);
 
-/// A position on a grid, in a colour that each client chooses.
+/// A position on a line, and a colour that each client chooses for itself.
 #[derive(Component, Replicated, Clone, Debug, Default, PartialEq)]
 struct Walker {
     #[replicated(quantize(step = 0.01, range = -1000.0..=1000.0))]
@@ -48,7 +48,7 @@ fn share(app: &mut App) {
 const TICK: Duration = Duration::from_millis(50);
 const FRAME: Duration = Duration::from_millis(10);
 
-/// A server of 20 ticks in a second, and a player who draws 100 frames and sends 60 packets.
+/// A server with 20 ticks per second, and a client with 100 frames and 60 packets per second.
 struct Match {
     server: App,
     client: App,
@@ -105,7 +105,7 @@ impl Match {
         self.client.world().resource::<PredictionCounts>().0.rollbacks
     }
 
-    /// Returns the distances from frame to frame.
+    /// Returns the distance that the walker moves from each frame to the next.
     fn steps(&mut self, frames: usize) -> Vec<f32> {
         let mut seen = Vec::new();
         self.run(frames, |at| seen.push(at));
@@ -119,7 +119,7 @@ fn the_own_entity_moves_in_each_frame_and_is_not_corrected_for_the_grid_of_the_w
     game.steer(1);
     game.run(100, |_| {});
     let before = game.rollbacks();
-    // 3.7 in a second: 0.037 in a frame, and a little more while the clock runs faster.
+    // The walker moves 3.7 units per second: 0.037 in a frame, and a little more while the clock runs faster.
     let steps = game.steps(1_000);
     let uneven = steps.iter().filter(|&&step| !(0.025..0.05).contains(&step)).count();
     assert!(uneven < 20, "{uneven} of 999: {steps:?}");

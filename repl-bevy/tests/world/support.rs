@@ -7,7 +7,7 @@ use repl::prelude::*;
 use repl_bevy::Simulation;
 use std::time::Duration;
 
-/// A component with a field for its owner only.
+/// A component with one field that only its owner receives.
 #[derive(Component, Replicated, Default, Clone, Debug, PartialEq)]
 pub(crate) struct Player {
     #[replicated]
@@ -22,12 +22,12 @@ pub(crate) fn all<T: Component + Clone>(app: &mut App) -> Vec<T> {
     world.query::<&T>().iter(world).cloned().collect()
 }
 
-/// Returns the entities of the clients on the server.
+/// Returns the entities, in the world of the server, that stand for the clients.
 pub(crate) fn clients(simulation: &Simulation) -> Vec<Entity> {
     (0..simulation.clients.len()).map(|number| simulation.client_entity(number).unwrap()).collect()
 }
 
-/// Returns an app with a plug-in, with a clock that advances by `frame` in each update.
+/// Returns an app with a plug-in. Its clock advances by `frame` in each update.
 pub(crate) fn app(plugin: impl Plugin, frame: Duration, setup: impl Fn(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins(plugin).insert_resource(TimeUpdateStrategy::ManualDuration(frame));

@@ -13,7 +13,7 @@ const FIXED_COUNT_MAX: u32 = 31;
 /// The minimum size of a new element in bits, for elements whose type alone guarantees no minimum.
 pub(crate) const LEAST_BITS: u32 = 8;
 
-/// Writes the number of elements of an array that may have at most `max_len`.
+/// Writes the number of elements of an array that may have at most `max_len` elements.
 pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
     if len > max_len as usize {
         return Err(WriteError::TooLong { len, max: max_len as usize });
@@ -52,7 +52,7 @@ pub(crate) fn read_new_count(
 }
 
 /// Writes a new element with `write`, and pads it with zeros up to `least_bits`. The element begins at bit
-/// `start`. It may contain earlier bits than those that `write` writes.
+/// `start`. Bits that were written before this call, such as the element's key, may belong to it, too.
 #[inline]
 pub(crate) fn write_element(
     start: usize,

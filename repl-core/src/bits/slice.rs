@@ -65,8 +65,8 @@ impl<'a> BitSlice<'a> {
         (self.bytes, self.start)
     }
 
-    /// Returns the 64 bits from bit `at` of the slice on. If the slice is too short, the bits after the slice
-    /// in the same bytes follow, and then zeros.
+    /// Returns the 64 bits from bit `at` of the slice on. If fewer than 64 bits of the slice remain, the
+    /// result continues with the bits after the slice in memory, and then with zeros.
     #[inline]
     pub(crate) fn window(&self, at: usize) -> u64 {
         load(self.bytes, self.start.wrapping_add(at))

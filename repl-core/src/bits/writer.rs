@@ -17,7 +17,7 @@ use thin_vec::ThinVec;
 
 use super::{BitSlice, Rendition, load, mask, width_bits, word_of};
 
-/// A writer that needs more memory grows by at least this many bytes, if its capacity allows this.
+/// When a writer makes its vector longer, it adds at least this many bytes if the allocated memory has room.
 const GROWTH: usize = 256;
 
 /// Collects bits in memory.
@@ -298,7 +298,6 @@ impl BitWriter {
         self.settled += count * 8;
     }
 
-    /// Writes whole bytes.
     #[inline]
     pub(crate) fn append_bytes(&mut self, bytes: &[u8]) {
         // The same limit as in `append`.
@@ -377,8 +376,8 @@ impl BitWriter {
         self.bytes
     }
 
-    /// Returns all bytes that were written, and leaves the writer empty and without memory. The last of the
-    /// returned bytes is padded with zeros.
+    /// Returns all bytes that were written. Afterwards the writer is empty, and has no memory for bits. The
+    /// last of the returned bytes is padded with zeros.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         let named = std::mem::take(&mut self.named);

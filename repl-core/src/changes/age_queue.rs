@@ -110,7 +110,6 @@ impl<I: Ord + Clone> AgeQueue<I> {
         Some(at)
     }
 
-    /// Removes the changes at `indices` from the queue.
     fn take_out(&mut self, indices: &mut [usize]) {
         if indices.is_empty() {
             return;

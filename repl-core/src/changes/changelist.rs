@@ -2,8 +2,8 @@
 //! and collections (S58 to S62, S72).
 //!
 //! *Invariant:* the sets in a changelist are sorted and have no duplicates. If a property has nested changes,
-//! its handle is also in the set of handles of its level, because the count of an array is always sent with
-//! its changes (S92).
+//! its handle is also in the set of handles of its object or element, because the count of an array is always
+//! sent with its changes (S92).
 
 use thin_vec::ThinVec;
 
@@ -119,7 +119,6 @@ macro_rules! of_both {
 /// The handles of one kind of property that has elements, and the change that sends such a property whole.
 pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
-/// The changes of one array.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
     /// The index of the first new element. The element at this index and all later elements are sent whole
@@ -177,7 +176,7 @@ impl Changelist {
         }
     }
 
-    /// Returns the changed handles at the object's own level.
+    /// Returns the changed handles of the object itself, without the handles inside elements.
     #[inline]
     #[must_use]
     pub fn handles(&self) -> &HandleSet {
@@ -312,8 +311,9 @@ impl Changelist {
         rest.merge(&removed);
     }
 
-    /// Adds the new elements that the client may not have received. Each array in this changelist gets its
-    /// new elements from `new_elements`. Each changed item that is new in `new_elements` is sent whole.
+    /// Adds the new elements that the client may not have received. For each array in this changelist, adds
+    /// the new elements that `new_elements` has for this array. Each changed item that is new in
+    /// `new_elements` is sent whole.
     pub fn extend_new_elements(&mut self, new_elements: &Self) {
         for (handle, new_elements) in &new_elements.nested.0 {
             if self.handles.contains(*handle) {
@@ -365,8 +365,9 @@ impl Changelist {
         });
     }
 
-    /// Returns whether all new elements are items of collections or entries of maps at the object's own
-    /// level. If the result is true, only changes of these items and entries affect the new elements.
+    /// Returns whether all new elements are items of collections or entries of maps of the object itself (not
+    /// inside elements). If the result is true, only changes of these items and entries affect the new
+    /// elements.
     #[must_use]
     pub fn new_elements_are_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
@@ -407,8 +408,8 @@ impl Changelist {
     }
 
     /// Returns how many items or entries the changelist contains, if the changelist changes one collection or
-    /// map at the object's own level and nothing else. A changelist of only one collection or map can be sent
-    /// in parts.
+    /// map of the object itself (not inside an element) and nothing else. A changelist of only one collection
+    /// or map can be sent in parts.
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
@@ -417,8 +418,8 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Removes and returns the changes of a collection at the object's own level, if the changelist contains
-    /// nothing else.
+    /// Removes and returns the changes of a collection of the object itself (not inside an element), if the
+    /// changelist contains nothing else.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
         let only = self.nested.0.pop();
@@ -426,7 +427,6 @@ impl Changelist {
         only
     }
 
-    /// Removes and returns the changes of one property.
     pub(crate) fn take_nested(&mut self, handle: u32) -> Option<Nested> {
         self.handles.remove(handle);
         let at = self.nested.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
@@ -434,9 +434,9 @@ impl Changelist {
     }
 
     /// Splits the changelist of an object that is sent to a client for the first time and is too large for
-    /// one update. Moves the items of collections and the entries of maps at the object's own level to the
-    /// changelist that is returned, which is sent later. The remaining changelist makes the receiver begin
-    /// with empty collections and maps.
+    /// one update. Moves the items of collections and the entries of maps of the object itself (not inside
+    /// elements) to the changelist that is returned, which is sent later. The remaining changelist makes the
+    /// receiver begin with empty collections and maps.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
@@ -490,7 +490,6 @@ impl NestedChanges {
         self.0.extend(new.iter().cloned());
     }
 
-    /// Removes and returns all changes.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Nested> {
         self.0.drain(..).map(|(_, nested)| nested)
     }
@@ -513,7 +512,6 @@ impl NestedChanges {
         self.0.get_mut(at).map(|(_, nested)| nested)
     }
 
-    /// Returns the changes of the array at `handle`.
     pub(crate) fn array(&self, handle: u32) -> Option<&ArrayChanges> {
         if let Nested::Array(array) = self.get(handle)? { Some(array) } else { None }
     }
@@ -535,7 +533,6 @@ impl NestedChanges {
         }
     }
 
-    /// Adds later changes of one property.
     pub(crate) fn add(&mut self, handle: u32, later: Nested) {
         match self.0.binary_search_by_key(&handle, |(handle, _)| *handle) {
             Ok(at) => self.0[at].1.merge(&later),

@@ -14,7 +14,7 @@ use crate::ids::identity::{IdSet, Identity};
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// Lists the changed properties of one element. [`Changelist`](crate::Changelist) implements the trait
-/// `PropertyChanges`. A `Changelist` can also hold the changes of collections inside the element.
+/// `PropertyChanges`. A `Changelist` can also contain the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
     fn has_new_elements(&self) -> bool;
@@ -30,7 +30,6 @@ pub(crate) trait PropertyChanges: Clone + Debug + Eq {
 pub(crate) struct ElementChanges<I: Identity, L> {
     /// Which elements the receiver removes in addition to the elements in `removed`.
     pub(crate) sweep: Sweep,
-    /// Elements that were removed.
     pub(crate) removed: I::Set,
     /// New elements of the collection, which are sent whole until they are acked (R2). Some of the added
     /// elements may not exist any more.
@@ -39,7 +38,6 @@ pub(crate) struct ElementChanges<I: Identity, L> {
     pub(crate) changed: Vec<ElementChange<I, L>>,
 }
 
-/// The changes of one element.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,
@@ -47,8 +45,7 @@ pub(crate) struct ElementChange<I, L> {
     pub(crate) age: u64,
     /// Whether the label (the position) of the element changed.
     pub(crate) moved: bool,
-    /// The changed properties of the element. The handles are counted in the element's own level, not in the
-    /// level of the object.
+    /// The changed properties of the element. The handles are those of the element, not of the object.
     pub(crate) list: L,
 }
 
@@ -160,8 +157,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             && self.changed.is_empty()
     }
 
-    /// Returns about how many bytes the `ElementChanges` take on the heap, including the box that holds them.
-    /// Costs O(1).
+    /// Returns about how many bytes the `ElementChanges` take on the heap, including the box that contains
+    /// them. Costs O(1).
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()

@@ -7,7 +7,7 @@ use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Neste
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Level, Slot};
 
-/// Appends the changes of one level to the flat list, and a 0.
+/// Appends the changes of one object or element to the flat list, and a 0.
 pub(crate) fn flatten(level: Level<'_>, changes: &Changelist, flat: &mut Vec<u32>) {
     for handle in changes.handles.iter() {
         flat.push(handle);

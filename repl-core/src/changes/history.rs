@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the history keeps changelists while any connection is behind (has not gathered all
 //! changelists). At most [`History::MAX_LISTS`] changelists are kept. When a changelist is dropped, its
-//! handles remain in `ever`, and the connections that lack the changelist get it for their own lists.
+//! handles remain in `ever`, and the connections that lack the changelist must store it themselves.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -19,11 +19,12 @@ use crate::ids::handles::HandleSet;
 pub struct History {
     end: u64,
     ever: HandleSet,
-    /// This is in a box, because for most objects all connections are at the end of the history.
+    /// Boxed, so that a `History` is small: for most objects all connections are at the end of the history,
+    /// and nothing is kept.
     kept: Option<Box<Kept>>,
 }
 
-/// The changelists that are kept while some connection is behind.
+/// The changelists that are kept while some connection has not gathered all of them.
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,
@@ -50,7 +51,7 @@ impl History {
     }
 
     /// Returns the properties that ever changed. Clients that join late need these properties. They receive
-    /// each property whole, so the nested changes are not stored.
+    /// each property whole, so this set does not contain nested changes.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever

@@ -20,7 +20,7 @@ use crate::ids::key::KeyBits;
 /// part. It does not remove the elements that other parts add, even if the parts arrive in another order.
 #[derive(Clone, Debug)]
 pub struct Portions {
-    /// The handle of the collection at the object's own level.
+    /// The handle of the collection, which is a property of the object itself.
     handle: u32,
     queue: Queue,
 }
@@ -43,8 +43,8 @@ macro_rules! each_queue {
 
 impl Changelist {
     /// Takes all changes out of the changelist, to send them in parts, if the changelist changes one
-    /// collection or map at the object's own level and nothing else. Costs O(items), or O(items × log items)
-    /// if the changes have several ages.
+    /// collection or map of the object itself (not inside an element) and nothing else. Costs O(items), or
+    /// O(items × log items) if the changes have several ages.
     #[must_use]
     pub fn take_portions(&mut self) -> Option<Portions> {
         let (handle, nested) = self.take_only()?;
@@ -70,7 +70,7 @@ impl Portions {
         each_queue!(&self.queue, elements => elements.heap_bytes())
     }
 
-    /// Returns the handle of the collection at the object's own level.
+    /// Returns the handle of the collection, which is a property of the object itself.
     #[must_use]
     pub fn handle(&self) -> u32 {
         self.handle

@@ -14,8 +14,8 @@ use crate::schema::replicated::Replicated;
 /// Prints the replicated values of an object with its layout, for logs and debugging. The class need not
 /// implement `Debug`. Each value follows its path in the printed layout, for example `bag{3}.count`. The keys
 /// of maps, `None` and empty collections are left out. For a value that is sent as a unit, only the number of
-/// its bits is printed. Costs O(size of the object). For a generic class, also makes the program of the
-/// class, as a registration does.
+/// its bits is printed. Costs O(size of the object). Printing an object of a generic class also makes the
+/// program of the class.
 ///
 /// ```
 /// # use repl_core as repl;
@@ -41,7 +41,7 @@ impl<T: Replicated> fmt::Debug for ByLayout<'_, T> {
     }
 }
 
-/// Prints the values of an object, level by level.
+/// Prints the values of an object, and then the values of its elements.
 struct Print<'p, 'a, 'b> {
     layout: &'p Layout,
     /// The handles on the path to the current value.

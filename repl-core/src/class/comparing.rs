@@ -28,13 +28,13 @@ pub struct Shadow<'a, T> {
     /// shadow. This takes longer while a value stays near the border of a quantisation step.
     pub seen: &'a mut [u8],
     /// Whether the object is compared for the first time. In the first comparison, each quantised value gets
-    /// its nearest step, independently of the step of its initial value.
+    /// its nearest step, whatever the step of its initial value is.
     pub is_new: bool,
 }
 
 impl<T: Replicated> Class<T> {
-    /// Returns a shadow with the replicated values of `archetype`. The first comparison of a new object
-    /// compares the object with this shadow.
+    /// Returns a shadow with the replicated values of `archetype`, an object with the initial values of new
+    /// objects. The first comparison of a new object compares the object with this shadow.
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -63,8 +63,8 @@ impl<T: Replicated> Class<T> {
     /// by their commands in the program. Costs about as much as a `memcmp` of the objects if all properties
     /// are plain memory, and 1.6 to 2.4 times as much if one property is a `String`.
     ///
-    /// `seen` has the seen bytes of all objects, one after another. If `seen` is empty, the scan also finds
-    /// unchanged objects that have a value near the border of a quantisation step.
+    /// `seen` contains the seen bytes of all objects, one after another. If `seen` is empty, the scan also
+    /// finds unchanged objects that have a value near the border of a quantisation step.
     pub fn scan(&self, live: &[T], shadow: &[T], seen: &[u8], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             // Without seen bytes, each object gets an empty slice.
@@ -80,7 +80,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns whether one object differs from its shadow in the properties that ordinary updates compare.
-    /// `seen` has the seen bytes of the object, or is empty.
+    /// `seen` contains the seen bytes of the object, or is empty.
     #[must_use]
     pub fn differs(&self, live: &T, shadow: &T, seen: &[u8]) -> bool {
         let mut differs = false;
@@ -89,8 +89,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns whether a [comparison](Self::compare) of an object with this shadow would find no change in
-    /// the properties of `scope`. Quantised values may differ by less than a step. Costs a copy and a
-    /// comparison of these properties.
+    /// the properties of `scope`. If the result is true, quantised values may still differ by less than a
+    /// step. Costs a copy and a comparison of these properties.
     #[must_use]
     pub fn would_send_nothing(&self, live: &T, shadow: &T, scope: &HandleSet) -> bool {
         let mut values = T::initial();
@@ -126,8 +126,8 @@ impl<T: Replicated> Class<T> {
     /// adds them to `changes`. A value without a wire form is not copied, and is added to `refusals`. Costs
     /// O(bytes of plain memory), plus O(1) for each other handle in `scope`, plus O(elements) for arrays.
     ///
-    /// A quantised value without `exact` counts as the same while it is at most a quarter of a step outside
-    /// the step of the shadow.
+    /// A quantised value without `exact` counts as the same while it differs from the step of the shadow by
+    /// at most ¾ of a step.
     #[inline]
     pub fn compare(
         &self,
@@ -142,8 +142,8 @@ impl<T: Replicated> Class<T> {
         self.compare_seen(live, shadow, scope, changes, refusals, scratch);
     }
 
-    /// Does the same as [`compare`](Self::compare) for an object in a column that is scanned, and also
-    /// updates the seen bytes of the object.
+    /// Does the same as [`compare`](Self::compare) for an object in a slice that is [scanned](Self::scan),
+    /// and also updates the seen bytes of the object.
     #[inline]
     pub fn compare_seen(
         &self,
@@ -171,9 +171,10 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Does the same as [`compare_seen`](Self::compare_seen) for the properties that are compared in every
-    /// tick, in fewer steps. `shadow` and `seen` have the same meaning as in a [`Shadow`] that is not new.
-    /// Call it only for classes whose properties are all compared in every tick. In other classes it may miss
-    /// changes.
+    /// tick, in fewer steps. `shadow` is the server's copy of the object with the values of its last
+    /// comparison, and `seen` contains its [seen bytes](Shadow::seen). The object must not be
+    /// [new](Shadow::is_new). Call it only for classes whose properties are all compared in every tick. In
+    /// other classes it may miss changes.
     #[inline(always)]
     pub fn compare_ordinary(
         &self,
@@ -222,7 +223,7 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Gives the items of a compared object the ids that the same items have in the shadow. New ids are
+    /// Sets the ids of the items of a compared object to the ids of the same items in the shadow. New ids are
     /// necessary if a collection has replaced another collection. The items must be renumbered when
     /// [`Scratch::take_must_renumber`] returns true, before the object is used again. Costs O(items).
     pub fn renumber_items(&self, live: &mut T) {

@@ -38,7 +38,7 @@ pub struct DecodeError {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Returns the handles of the fast arrays at the object's own level.
+    /// Returns the handles of the fast arrays that are properties of the object itself (not inside elements).
     #[must_use]
     pub fn keyed(&self) -> &HandleSet {
         let [_, (items, _), _] = &self.tables.growing;
@@ -80,8 +80,9 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Returns whether any property in the range `handles` of a client's object has another value than in
-    /// `old`. A collection counts as a different value if the current update changed it.
+    /// Returns whether any property in the range `handles` (its end is exclusive) of a client's object has
+    /// another value than in `old`. A collection counts as a different value if the current update changed
+    /// it.
     #[must_use]
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
@@ -108,7 +109,7 @@ impl<T: Replicated> Class<T> {
 
     /// Does the same as [`apply`](Self::apply) for an update that has a recipe, which begins at bit `at` of
     /// `bits`. Returns the position of the bit after the update. Costs less than `apply`, because values with
-    /// a recipe contain no references and no other values.
+    /// a recipe contain no references and no inner values.
     ///
     /// # Panics
     /// Panics if the recipe belongs to another class.
@@ -171,9 +172,9 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Applies an update to an object that the user has borrowed and may have changed, and to its `base`, the
-    /// copy of the values that the server sent. `edited` has the properties that the user may have edited. If
-    /// the update contains such a property, it is restored: afterwards it has the value that the server sent.
-    /// Before this call, `validate` must have been called with `base`.
+    /// copy of the values that the server sent. `edited` contains the properties that the user may have
+    /// edited. If the update contains such a property, the property is restored: afterwards it has the value
+    /// that the server sent. Before this call, `validate` must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -206,8 +207,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
-    /// disappeared. `path` is the path of the leaf, which `apply` passed to the observer. Does nothing if the
-    /// element that contains the leaf no longer exists.
+    /// disappeared. `path` is the path of the leaf: [`apply`](Self::apply) has passed it to
+    /// [`Observer::mention`]. Does nothing if the element that contains the leaf no longer exists.
     pub fn read_again(
         &self,
         object: &mut T,
@@ -350,9 +351,9 @@ fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements
     }
 }
 
-/// Calls `at_end` with the level and the handle to which `path` leads. Returns `None` if the level no longer
-/// exists. After the handle at `level`, each part of a path is either a handle of an array element, or the
-/// steps of an id or key followed by a handle.
+/// Calls `at_end` with the level (the object or element) and the handle to which `path` leads. Returns `None`
+/// if the level no longer exists. After the handle at `level`, each part of a path is either a handle of an
+/// array element, or the steps of an id or key followed by a handle.
 fn descend(
     level: &mut LevelMut<'_>,
     handle: u32,

@@ -8,7 +8,7 @@ use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
 use crate::changes::flat::flatten;
 use crate::changes::prune::prune;
-use crate::ids::base::Base;
+use crate::ids::delta_base::DeltaBase;
 use crate::ids::handles::HandleSet;
 use crate::object::level::{Level, Slot};
 use crate::object::rows::Rows;
@@ -111,7 +111,7 @@ impl Rows<'_> {
         &self,
         row: u32,
         handle: u32,
-        base: &Base,
+        base: &DeltaBase,
         writer: &mut BitWriter,
     ) -> Result<(), WriteError> {
         match self.level(row).slot(handle) {

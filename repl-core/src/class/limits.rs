@@ -1,6 +1,6 @@
-//! Refuses property values that would make an object larger than clients can hold.
+//! Refuses property values that would make an object larger than clients accept.
 //!
-//! *Invariant:* if a property is refused, none of its handles changes in the shadow.
+//! *Invariant:* if a property is refused, the shadow keeps the old values at all handles of the property.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,6 @@ use crate::schema::replicated::Replicated;
 struct Growth {
     property: PropertyIndex,
     handle: u32,
-    /// The number of bits of the new value.
     bits: u64,
     /// How many more bits the new value takes than the old value.
     by: i128,
@@ -121,8 +120,8 @@ impl Tables {
             scale.found_formless = false;
             let mut bits = scale.values(live, &handles);
             if scale.found_formless {
-                // A value without a wire form leaves the shadow's value unchanged, so it counts with its old
-                // size.
+                // A value without a wire form does not replace the shadow's value, so the size of the
+                // shadow's values is added.
                 bits = bits.saturating_add(before);
             }
             let by = i128::from(bits).saturating_sub(before.into());

@@ -22,12 +22,11 @@ pub use decoding::DecodeError;
 use std::marker::PhantomData;
 
 use crate::diff::places::Places;
-use crate::ids::base::Base;
 use crate::ids::handles::HandleSet;
 use crate::object::copy::copy_slots;
 use crate::object::equality::{Answer, differs};
 use crate::object::heap::element_bytes;
-use crate::object::level::{Level, LevelMut, Slot};
+use crate::object::level::{Level, LevelMut};
 use crate::object::rows::Rows;
 use crate::schema::condition_masks::ConditionMasks;
 use crate::schema::plan::Planned;
@@ -80,16 +79,6 @@ impl<T: Replicated> Class<T> {
     #[must_use]
     pub fn deltas(&self) -> &HandleSet {
         &self.tables.deltas
-    }
-
-    /// Returns what is stored of a value, so that later ones can be sent as differences to it. `None` if the
-    /// property at `handle` is always sent whole.
-    #[must_use]
-    pub fn base(&self, object: &T, handle: u32) -> Option<Base> {
-        match self.level(object).slot(handle)? {
-            Slot::Leaf(leaf) => leaf.base(),
-            _ => None,
-        }
     }
 
     pub(crate) fn level<'a>(&'a self, object: &'a T) -> Level<'a> {

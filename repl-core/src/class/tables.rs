@@ -11,11 +11,11 @@ use crate::ids::key::KeyBits;
 use crate::schema::condition_masks::ConditionMasks;
 use crate::schema::program::{Collected, Command, CommandKind, Program};
 
-/// The tables of a class.
 pub(super) struct Tables {
     pub(super) program: Program,
     pub(super) conditions: ConditionMasks,
-    /// The handles of arrays, of fast arrays and of maps, each with the changes to send it whole.
+    /// The handles of arrays, of fast arrays and of maps. Each of the three sets has the change that sends
+    /// such a property whole.
     pub(super) growing: [Growing; 3],
     /// Whether there are handles in [`growing`](Self::growing).
     pub(super) has_arrays: bool,

@@ -1,9 +1,9 @@
 //! Compares an object with its shadow (the values that clients receive). Values that differ are copied to the
 //! shadow and listed (S60 to S63).
 //!
-//! *Invariant:* the shadow holds only values that have a wire form. Encoding from the shadow fails only if a
-//! hand-written serialiser refuses a value that it accepted before. The code that writes updates handles this
-//! case (R3).
+//! *Invariant:* the shadow contains only values that have a wire form. Encoding from the shadow fails only if
+//! a hand-written serialiser refuses a value that it accepted before. The code that writes updates handles
+//! this case (R3).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, Nested};
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
-use crate::ids::base::Base;
+use crate::ids::delta_base::DeltaBase;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
@@ -24,8 +24,8 @@ use crate::schema::step::Step;
 /// One comparison of an object with its shadow, and the lists that receive the results.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
-    /// Whether the object is compared for the first time. In the first comparison, quantised values have no
-    /// earlier step that they could keep.
+    /// Whether the object is compared for the first time. In the first comparison, each quantised value gets
+    /// its nearest step, whatever the step of its initial value is.
     pub(crate) is_new: bool,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
@@ -46,7 +46,7 @@ pub struct Scratch {
     /// Whether a collection was replaced by another one, so that the items of the object must be renumbered.
     must_renumber: bool,
     /// The values that were replaced of properties that are sent as differences, with their handles.
-    replaced: Vec<(u32, Base)>,
+    replaced: Vec<(u32, DeltaBase)>,
     /// Empty changes of fast arrays and of maps. Later comparisons use their memory again.
     spare_items: SpareChanges<ItemId>,
     spare_entries: SpareChanges<KeyBits>,
@@ -62,7 +62,8 @@ const LEAST_SPARES: usize = 8;
 #[derive(Debug)]
 struct SpareChanges<I: Identity> {
     boxes: Vec<Box<ElementChanges<I>>>,
-    /// The smallest number of boxes at any time of this round. This many boxes were not needed.
+    /// The smallest number of boxes in the list since the last call of [`Scratch::end_round`]. So this many
+    /// boxes were not needed.
     idle: usize,
 }
 
@@ -122,7 +123,7 @@ impl Scratch {
 
     /// Returns the values that were replaced of properties that are sent as differences, with their handles,
     /// since the last call of this function.
-    pub fn take_replaced(&mut self) -> std::vec::Drain<'_, (u32, Base)> {
+    pub fn take_replaced(&mut self) -> std::vec::Drain<'_, (u32, DeltaBase)> {
         self.replaced.drain(..)
     }
 
@@ -142,7 +143,6 @@ impl Scratch {
         self.spare_entries.end_round();
     }
 
-    /// Returns how many spare changes there are.
     #[cfg(test)]
     pub(crate) fn spares(&self) -> usize {
         self.spare_items.boxes.len() + self.spare_entries.boxes.len()
@@ -201,8 +201,8 @@ enum Relation {
 }
 
 impl Comparison<'_> {
-    /// Adds a refusal for a value that has no wire form. `step` is the path step from the compared value to
-    /// the refused value inside it. If `step` is `None`, the compared value itself is refused.
+    /// Adds a refusal for a value that has no wire form. `step` is the step of the path from the compared
+    /// value to the refused value inside it. If `step` is `None`, the compared value itself is refused.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
@@ -223,9 +223,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the properties `handles` of a level with the shadow. Copies the values that differ to the
-    /// shadow, and lists them. If `by_command` is given, the caller already knows that the bytes of all
-    /// properties outside `by_command` differ.
+    /// Compares the properties `handles` of an object or element with the shadow. Copies the values that
+    /// differ to the shadow, and lists them. If `by_command` is given, the caller already knows that the
+    /// bytes of all properties outside `by_command` differ.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
@@ -272,8 +272,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares one slot of a level (a leaf, array or collection), and copies the values that differ to the
-    /// shadow. `step` is its step in the path.
+    /// Compares one slot (a leaf, array or collection) of an object or element, and copies the values that
+    /// differ to the shadow. `step` is its step in the path.
     // This function is always inlined. Most properties are leaves, and a call for each leaf would take a
     // tenth of the time of the comparison.
     #[inline(always)]
@@ -448,8 +448,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a new element to the shadow, without the handles in `except`. The argument `first` is the step
-    /// in a path to the first property of the element.
+    /// Copies a new element to the shadow, without the handles in `except`. `first` is the step that stands
+    /// for the first property of the element in a path.
     fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {

@@ -1,6 +1,6 @@
 //! Compares a live object with its shadow (the values that clients receive).
 //!
-//! *Invariant:* the shadow holds only values that have a wire form (R3).
+//! *Invariant:* the shadow contains only values that have a wire form (R3).
 
 pub(crate) mod compare;
 pub(crate) mod item_sizes;

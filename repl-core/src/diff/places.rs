@@ -18,12 +18,10 @@ pub(crate) struct Places<T> {
     blocks: Blocks<T>,
     /// The strings of the type's plan.
     strings: Box<[StringPlace]>,
-    /// The properties of these strings.
     in_strings: HandleSet,
     /// The properties that are compared by their commands in the program, because their bytes do not show
     /// whether they changed.
     by_command: HandleSet,
-    /// Whether there are properties in `by_command`.
     has_by_command: bool,
     /// The properties in `by_command` that are compared in every tick.
     ordinary_by_command: HandleSet,
@@ -39,8 +37,8 @@ struct StringPlace {
 }
 
 impl<T: Planned> Places<T> {
-    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` has the
-    /// properties that are compared in every tick.
+    /// Returns the places of the properties of `T`. `program` is the program of `T`, and `ordinary` contains
+    /// the properties that are compared in every tick.
     pub(crate) fn of(program: &Program, ordinary: &HandleSet) -> Self {
         let (strings, plain) = strings_and_plain_values(program, ordinary, const { T::PLAN }.strings());
         let (blocks, in_blocks) = Blocks::of(plain);
@@ -63,7 +61,6 @@ impl<T: Planned> Places<T> {
         (handles.is_one_word() && word & !direct == 0).then(|| self.blocks.copy_direct(live, shadow, word))
     }
 
-    /// Returns the properties that are compared by their commands.
     #[inline]
     pub(crate) fn by_command(&self) -> &HandleSet {
         &self.by_command
@@ -74,9 +71,10 @@ impl<T: Planned> Places<T> {
         self.blocks.forget_seen(handle, shadow, seen);
     }
 
-    /// Compares the bytes of the properties in scope of an object and its shadow. Adds to `differences` the
-    /// properties that differ, and the properties that must still be compared by their commands. `seen` has
-    /// the seen bytes of the object (see `schema/plan`), or is empty.
+    /// Compares the bytes of the properties in `differences.scope` in an object and its shadow. Adds to
+    /// `differences` the properties that differ, and the properties that must still be compared by their
+    /// commands. `seen` contains the seen bytes of the object (the bytes of its quantised values at the last
+    /// comparison), or is empty.
     #[inline]
     pub(crate) fn compare(
         &self,
@@ -124,8 +122,8 @@ impl<T: Planned> Places<T> {
 }
 
 impl StringPlace {
-    /// Adds the property of a string that differs to `copied` if the string can be sent, and otherwise to
-    /// `left`. Returns whether the string can be sent.
+    /// A string differs from its shadow: adds its property to `copied` if the string is short enough to be
+    /// sent, and otherwise to `left`. Returns whether the string can be sent.
     fn list(&self, text: &str, copied: &mut HandleSet, left: &mut HandleSet) -> bool {
         let is_copied = text.len() <= self.max_bytes as usize;
         let list = if is_copied { copied } else { left };

@@ -13,9 +13,9 @@ use crate::schema::layout::Layout;
 /// that had a wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The path to the value. The first step is the handle at the object's own level. For each array, item or
-    /// entry inside, the next steps are the handle of the array element, the id and handle of the item, or
-    /// the key and handle of the entry.
+    /// The path to the value. The first step is the handle of the property of the object itself. For each
+    /// array, item or entry inside, the next steps are the handle of the array element, the id and handle of
+    /// the item, or the key and handle of the entry.
     pub(crate) steps: Vec<u32>,
     /// The reason why the value was refused.
     pub error: WriteError,
@@ -30,7 +30,8 @@ impl Hash for Refusal {
 }
 
 impl Refusal {
-    /// Returns the handle of the value's property at the object's own level, counted from one.
+    /// Returns the handle of the object's property that is or contains the value. Handles are counted from
+    /// one.
     #[must_use]
     pub fn handle(&self) -> u32 {
         self.steps.first().copied().unwrap_or(0)

@@ -1,7 +1,8 @@
 //! Computes upper limits of the number of bits that values take.
 //!
-//! *Invariant:* an update or opening (the first update of an object) with the measured values never takes
-//! more bits than this module computes, for any set of changed values.
+//! *Invariant:* the size that is computed for the current values of an object is an upper bound: no update
+//! and no opening (the first update of an object) of these values takes more bits, whichever of them have
+//! changed.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
@@ -75,7 +76,7 @@ pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> 
 
 /// Returns the greatest number of bits of an array of `len` elements, without the values of the elements and
 /// the list of changed elements. The header of an array consists of the length of the array, the index of the
-/// first new element, and two bits for forms.
+/// first new element, and two bits that select forms.
 fn array_header_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;
@@ -153,14 +154,13 @@ impl Scale {
         level.slots().map(|slot| self.slot(slot)).sum()
     }
 
-    /// Returns the number of bits of the values of all `handles` together.
     pub(crate) fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
         handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
     }
 }
 
-/// Accepts growths in the given order, as long as the sum of `bits` and the accepted growths does not exceed
-/// `max_bits`. Returns the growths that were not accepted.
+/// Accepts growths (increases of values in bits) in the given order, as long as `bits` plus the accepted
+/// growths is at most `max_bits`. Returns the growths that were not accepted.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

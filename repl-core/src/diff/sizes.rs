@@ -1,8 +1,9 @@
 //! Sizes: the number of bits that the values of an object may take. The server uses sizes so that no object
-//! becomes larger than clients can hold.
+//! becomes larger than clients accept.
 //!
-//! *Invariant:* an update or opening (the first update of an object) with the measured values never takes
-//! more bits than this module computes, for any set of changed values.
+//! *Invariant:* the size that is computed for the current values of an object is an upper bound: no update
+//! and no opening (the first update of an object) of these values takes more bits, whichever of them have
+//! changed.
 
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEADER_BITS, KEYED_HEADER_BITS, most_bits};

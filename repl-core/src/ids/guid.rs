@@ -6,8 +6,8 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// The generation of guids that name assets. No object has this generation, because a slot is not used again
-/// after the generation before it.
+/// The generation of guids that name assets. No object has this generation: the last object of a slot has the
+/// generation before it.
 const ASSETS: NonZeroU32 = NonZeroU32::MAX;
 
 /// Names one object of a server by a slot, and by a generation: the number of objects that have used this
@@ -26,8 +26,8 @@ impl Guid {
         Self { slot, generation }
     }
 
-    /// Returns the guid of the [asset](crate::AssetRef) with this number. So the code that finds values by
-    /// their references to objects also finds values by their references to assets.
+    /// Returns the guid of the [asset](crate::AssetRef) with this number. Because assets have guids too, the
+    /// code that finds the values that refer to an object also finds the values that refer to an asset.
     #[must_use]
     pub const fn asset(number: NonZeroU32) -> Self {
         Self { slot: number.get(), generation: ASSETS }

@@ -1,4 +1,4 @@
-//! Sets of handles on the wire, as a bit mask or as a list.
+//! Sets of handles (numbers of properties) on the wire, as a bit mask or as a list.
 //!
 //! *Invariant:* the writer chooses the shorter of the two forms. The choice of the form does not depend on
 //! the connection, so the same change has the same bits for every connection (S90).
@@ -7,8 +7,8 @@
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
 use crate::ids::handles::HandleSet;
 
-/// Writes a set of handles of a level that has `count` handles. Chooses the shorter of two forms: a mask, or
-/// a list of handles.
+/// Writes a set of handles of a level (an object, or an element of an array or collection) that has `count`
+/// handles. Chooses the shorter of two forms: a mask, or a list of handles.
 ///
 /// The first bit selects the form. The mask consists of the highest handle in the set, and then one bit for
 /// each handle below it. Small handles make a mask short, so structs should declare first the fields that

@@ -8,15 +8,15 @@ use std::hash::{Hash, Hasher};
 
 use thin_vec::ThinVec;
 
-/// A set of handles of one level. Handles are counted from one. Sets of handles up to 64 allocate nothing,
-/// and take 16 bytes.
+/// A set of handles of one level: of an object, or of an element of an array or collection. Handles are
+/// counted from one. Sets of handles up to 64 allocate nothing, and take 16 bytes.
 #[derive(Debug, Default)]
 pub struct HandleSet {
     first: u64,
     rest: ThinVec<u64>,
 }
 
-/// Clones the set. Most sets consist of one word, so this case needs no function call.
+/// Most sets consist of one word, so this case needs no function call.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {
@@ -70,7 +70,7 @@ impl HandleSet {
         set
     }
 
-    /// Returns whether both sets have the same handles after the first word.
+    /// Returns whether both sets contain the same handles above 64.
     // This function is not inlined, so that the code for small sets stays short.
     #[inline(never)]
     fn has_same_rest(&self, other: &Self) -> bool {
@@ -91,7 +91,7 @@ impl HandleSet {
         self.first
     }
 
-    /// Returns whether the set has memory for no other word than the first.
+    /// Returns whether the set stores only its first word: the handles up to 64.
     #[inline]
     pub(crate) fn is_one_word(&self) -> bool {
         self.rest.is_empty()
@@ -165,8 +165,8 @@ impl HandleSet {
         }
     }
 
-    /// Returns the bit masks of the handles up to `count`, 64 handles to a word. The last word may contain
-    /// bits of handles above `count`.
+    /// Returns the words of the set, up to the word with the handle `count`. A word is the bit mask of 64
+    /// handles. The last word may contain bits of handles above `count`.
     pub(crate) fn words_up_to(&self, count: u32) -> impl Iterator<Item = u64> {
         (0..count.div_ceil(64) as usize).map(|at| self.word(at))
     }

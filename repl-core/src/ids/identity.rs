@@ -15,13 +15,15 @@ use crate::ids::key::KeyBits;
 /// key of an entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Whether the identity is the key of a map entry. A map cannot record the changes of an update, so
-    /// entries of a map are removed, and their callbacks run, while the update is applied. In a sweep, a map
-    /// keeps the changed entries as well as the new entries of the update.
+    /// entries of a map are removed, and their callbacks run, while the update is applied. If an update
+    /// removes all elements except some, a map keeps the changed entries as well as the new entries of the
+    /// update.
     const IS_KEY: bool;
 
     /// The type of a set of such ids or keys.
     type Set: IdSet<Self>;
-    /// The part of the shape of a collection that depends on whether its elements have ids or keys.
+    /// The part of the `Shape` of a collection that is about its ids or keys: whether items are ordered, or
+    /// how a key is read.
     type Form: Copy + 'static;
     type Writer: WriteIds<Self>;
     type Reader: ReadIds<Self>;
@@ -40,7 +42,8 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// object to which it refers appears or disappears.
     fn as_bits(&self) -> Option<BitSlice<'_>>;
 
-    /// Returns the steps of a path to the element with this id or key.
+    /// Returns the steps that stand for the element with this id or key in a path. A path is a list of
+    /// numbers that leads from an object to one of its values.
     fn steps(&self) -> impl Iterator<Item = u32> + Clone;
 
     /// Returns the id or key at the start of a path, and the steps after it.
@@ -49,8 +52,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Returns the number of an id, or `None` for a key.
     fn number_of(&self) -> Option<u32>;
 
-    /// Returns the greatest number of bits that this id or key takes in a list together with the ids or keys
-    /// `among`.
+    /// Estimates how many bits this id or key takes in a list together with the ids or keys `among`.
     fn most_bits(&self, among: &[Self]) -> u64;
 
     /// Returns a writer for a list of some elements of a collection. In the list, the content of an element
@@ -73,8 +75,8 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
 
 /// Writes ids or keys in ascending order.
 pub(crate) trait WriteIds<I> {
-    /// Writes the next id or key. If an id or key counts as a part of its element, returns the bit at which
-    /// the element began.
+    /// Writes the next id or key. Returns the position of the key's first bit. Returns `None` for an id,
+    /// which does not count as a part of its element.
     fn id(&mut self, id: &I, writer: &mut BitWriter) -> Option<usize>;
 
     /// Ends the list of ids or keys.
@@ -89,11 +91,10 @@ pub(crate) trait ReadIds<I> {
     /// Returns the next id or key of a list that has been read before.
     fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<I>, ReadError>;
 
-    /// Returns the bit at which the last element began, or `None` if ids do not count as parts of elements.
+    /// Returns the position of the first bit of the last key, or `None` for ids.
     fn began_at(&self) -> Option<usize>;
 }
 
-/// A set of ids or of keys.
 pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// Whether a set can stand for all elements that exist, without listing them.
     const CAN_BE_ALL: bool;
@@ -125,7 +126,7 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
 
     fn union(&mut self, other: &Self);
 
-    /// Removes the members that `other` lists from the set.
+    /// Removes from the set the members that `other` lists.
     fn subtract(&mut self, other: &Self);
 
     /// Returns the first and the last member of each stretch, ascending.
@@ -149,7 +150,8 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     }
 }
 
-/// Reads keys during one of the two passes over an update.
+/// Reads the keys of an update in one of two passes: the first pass validates the update, and the second one
+/// applies it.
 pub(crate) trait KeyPass {
     fn key(&mut self, reader: &mut BitReader<'_>, read: ReadKey) -> Result<KeyBits, ReadError>;
 }

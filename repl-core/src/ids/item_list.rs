@@ -28,9 +28,10 @@ pub(crate) enum Removals {
     None = 0,
     /// The update removes the items in the list that follows.
     Listed = 1,
-    /// The update removes all items except the items in the list that follows and the items that it adds.
+    /// The update removes all items except the items in the list that follows and the items that this update
+    /// adds.
     AllButListed = 2,
-    /// The update removes all items except the items that it adds.
+    /// The update removes all items except the items that this update adds.
     AllButNew = 3,
 }
 
@@ -45,7 +46,6 @@ impl Removals {
     }
 }
 
-/// Writes a list of item ids.
 pub(crate) struct IdWriter {
     last: Option<ItemId>,
     order: u32,

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use crate::bits::BitSlice;
 
-/// The number of bits of a key that one step of a path holds.
+/// The number of bits of a key in one step of a path. A path is a list of numbers that leads to a value of an
+/// object.
 const STEP_BITS: u32 = 24;
 
 /// Keys of up to this many bytes are stored without an allocation.
@@ -41,7 +42,7 @@ impl KeyBits {
         Self::of_bytes(slice.len() as u32, bytes)
     }
 
-    /// Makes a key of `bits` bits. `bytes` has at most the number of bytes that `bits` bits need.
+    /// Makes a key of `bits` bits. `bytes` returns at most as many bytes as `bits` bits need.
     fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
         if bits as usize > SHORT_BYTES * 8 {
             return Self { bits, bytes: Bytes::Long(bytes.collect()) };

@@ -41,7 +41,7 @@ pub(crate) struct KeyReader {
     last: Option<KeyBits>,
     /// The position in the input, in bits, at which the last key began.
     start: usize,
-    /// The number of keys that are left to read, if the list began with the number of keys.
+    /// The number of keys that are still to be read, if the list began with the number of keys.
     left: Option<usize>,
 }
 
@@ -90,7 +90,6 @@ impl ReadIds<KeyBits> for KeyReader {
 /// The part of the shape of a collection that only maps have.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
-    /// The function that reads a key of the map.
     pub(crate) read: ReadKey,
     /// Whether keys may refer to objects or assets.
     pub(crate) may_refer: bool,

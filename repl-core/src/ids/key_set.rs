@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use crate::ids::identity::IdSet;
 use crate::ids::key::KeyBits;
 
-/// A set of keys of a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySet {
     /// Whether the set stands for all keys that exist, in addition to the keys that it lists.
@@ -20,7 +19,7 @@ impl IdSet<KeyBits> for KeySet {
     const CAN_BE_ALL: bool = true;
 
     /// Returns the set that stands for all keys that exist. A changelist needs this set, because it does not
-    /// know the existing keys until it is pruned.
+    /// know which keys exist until it is checked against the object.
     fn all() -> Self {
         Self { all: true, ..Self::default() }
     }

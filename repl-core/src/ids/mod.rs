@@ -4,7 +4,7 @@
 //! *Invariant:* this folder does not depend on the layout of a type.
 
 pub(crate) mod asset;
-pub(crate) mod base;
+pub(crate) mod delta_base;
 pub(crate) mod epoch;
 pub(crate) mod guid;
 pub(crate) mod handle_list;

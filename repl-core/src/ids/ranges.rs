@@ -41,8 +41,8 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one number to the set. Costs O(1) at the end of the set. A comparison adds its results in
-    /// ascending order, so always at the end.
+    /// Adds one number to the set. Costs O(1) if the number is greater than all members. A comparison adds
+    /// its results in ascending order, so it always adds at the end.
     pub(crate) fn insert(&mut self, member: u32) {
         match self.0.back_mut() {
             Some(last) if last.end == member => last.end += 1,

@@ -5,7 +5,7 @@
 //! updates) are the exception.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use super::base::{Base, Bases, ReceivedRendition};
+use super::delta_base::{DeltaBase, DeltaBases, ReceivedRendition};
 use super::epoch::Epoch;
 use super::guid::Guid;
 use crate::bits::{BitReader, BitWriter, ReadError, Revision};
@@ -25,7 +25,7 @@ use std::num::NonZeroU32;
 /// would be the same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
-    /// Holds the generation in the upper 32 bits and the slot in the lower 32 bits. The value zero is the
+    /// Contains the generation in the upper 32 bits and the slot in the lower 32 bits. The value zero is the
     /// null reference.
     raw: u64,
     object: PhantomData<fn() -> *const T>,
@@ -120,7 +120,8 @@ pub trait Objects {
     /// Returns whether the object or asset called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
 
-    /// Returns the epoch of the references that are read. Guids on the wire always belong to the first epoch.
+    /// Returns the epoch of this side: the number that is added to the generations of the references that are
+    /// read. Guids on the wire always belong to the first epoch.
     fn epoch(&self) -> Epoch {
         Epoch::default()
     }
@@ -131,22 +132,31 @@ pub struct ReferenceMap<'a> {
     objects: &'a dyn Objects,
     mentioned: Vec<Guid>,
     /// The values to which differences are applied.
-    bases: Option<&'a dyn Bases>,
+    bases: Option<&'a dyn DeltaBases>,
     /// The slot of the object that is being read, and the handle of its property.
     place: (u32, u32),
     renditions: Vec<ReceivedRendition>,
+    /// The wire form of the value that was read last, if it was not read from this form.
+    whole_form: Option<BitWriter>,
 }
 
 impl<'a> ReferenceMap<'a> {
     /// Makes a map that uses `objects` to check whether an object exists.
     #[must_use]
     pub fn new(objects: &'a dyn Objects) -> Self {
-        Self { objects, mentioned: Vec::new(), bases: None, place: (0, 0), renditions: Vec::new() }
+        Self {
+            objects,
+            mentioned: Vec::new(),
+            bases: None,
+            place: (0, 0),
+            renditions: Vec::new(),
+            whole_form: None,
+        }
     }
 
     /// Lets differences be applied to the values in `bases`.
     #[must_use]
-    pub fn with_bases(self, bases: &'a dyn Bases) -> Self {
+    pub fn with_bases(self, bases: &'a dyn DeltaBases) -> Self {
         Self { bases: Some(bases), ..self }
     }
 
@@ -165,16 +175,27 @@ impl<'a> ReferenceMap<'a> {
     }
 
     /// Returns the value of the property that is being read with this revision, if it was kept.
-    pub(crate) fn base(&self, revision: Revision) -> Option<Base> {
+    pub(crate) fn base(&self, revision: Revision) -> Option<DeltaBase> {
         let (slot, handle) = self.place;
         self.bases?.base(slot, handle, revision).cloned()
     }
 
     /// Records what was said of the bases of the property that is being read.
-    pub(crate) fn note_rendition(&mut self, received: ReceivedRendition) {
-        if received.keeps.is_some() || received.base.is_some() {
-            self.renditions.push(ReceivedRendition { handle: self.place.1, ..received });
+    pub(crate) fn note_rendition(&mut self, keeps: Option<(Revision, DeltaBase)>, base: Option<Revision>) {
+        if keeps.is_some() || base.is_some() {
+            self.renditions.push(ReceivedRendition { handle: self.place.1, keeps, base });
         }
+    }
+
+    /// Records from which form the value that was read last is read again when objects appear.
+    pub(crate) fn set_whole_form(&mut self, form: BitWriter) {
+        self.whole_form = Some(form);
+    }
+
+    /// Removes and returns the form from which the value that was read last is read again. `None` if this is
+    /// the form from which it was read.
+    pub(crate) fn take_whole_form(&mut self) -> Option<BitWriter> {
+        self.whole_form.take()
     }
 
     /// Removes and returns what was said of the bases of properties since the last call of this function.
@@ -188,8 +209,9 @@ impl<'a> ReferenceMap<'a> {
         self.known(guid).map_or(ObjectRef::NULL, ObjectRef::new)
     }
 
-    /// Returns the guid that this side uses for the object or asset `guid` of the wire, if it exists. Records
-    /// that the value that is being read refers to `guid`.
+    /// Converts `guid`, the guid of an object or asset on the wire, into the guid that this side uses for it.
+    /// Returns `None` if it does not exist on this side. Records that the value that is being read refers to
+    /// `guid`.
     pub(crate) fn known(&mut self, guid: Guid) -> Option<Guid> {
         self.mentioned.push(guid);
         self.objects.epoch().from_wire(guid).filter(|_| self.objects.contains(guid))

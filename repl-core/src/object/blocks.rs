@@ -1,12 +1,13 @@
 //! Blocks of an object: a block is up to 64 bytes of plain memory, with the properties to which the bytes
 //! belong. A comparison finds all differing properties of a block at once, and copies the block.
 //!
-//! Values with a margin (see `schema/plan`) have separate blocks. A comparison compares these blocks with the
-//! seen bytes of the object, and copies the differing bytes to the seen bytes.
+//! Values with a margin (quantised values that are sent only after they have moved by more than the margin)
+//! have separate blocks. A comparison compares these blocks with the seen bytes of the object (the bytes of
+//! these values at the last comparison), and copies the differing bytes to the seen bytes.
 //!
 //! *Invariant:* a block begins at the start of a property's value, ends at the end of a property's value, and
-//! lies in one run of the type's plan of all properties. So all bytes of the block are initialised, and
-//! copying a block copies whole values.
+//! lies in one run (initialised memory without padding) of the type's plan of all properties. So all bytes of
+//! the block are initialised, and copying a block copies whole values.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use std::marker::PhantomData;
@@ -17,7 +18,6 @@ use super::stripes::Stripes;
 use crate::ids::handles::HandleSet;
 use crate::schema::plan::{Plan, Planned, Run};
 
-/// The blocks of the type `T`.
 #[derive(Debug)]
 pub(crate) struct Blocks<T> {
     list: BlockList,
@@ -30,7 +30,8 @@ pub(crate) struct Blocks<T> {
 #[derive(Debug)]
 struct BlockList {
     blocks: Vec<Block>,
-    /// For each byte of an object that is in a block, the bit of its property in [`Block::handles`].
+    /// The index is the offset of a byte in the object. If the byte is in a block, the value is the position
+    /// of its property's bit in [`Block::handles`].
     bits: Vec<u8>,
 }
 
@@ -42,17 +43,18 @@ struct Block {
     bytes: usize,
     /// Whether the properties are compared in every tick.
     is_ordinary: bool,
-    /// A bit for each byte that belongs to a property.
+    /// A mask of the bytes that belong to a property.
     owned: u64,
-    /// A bit for the last byte of each property.
+    /// A mask of the last bytes of the properties.
     last: u64,
     /// The index of the word of a set of handles that contains the properties.
     word: usize,
     /// The bits of the properties in this word.
     handles: u64,
-    /// A bit for the last byte of each property that can be copied to a shadow with any value.
+    /// A mask of the last bytes of those properties whose values can all be sent, so that they are copied to
+    /// a shadow without a check.
     any_sent: u64,
-    /// Whether the whole block can be copied to the shadow.
+    /// Whether the whole block can be copied to the shadow without a check.
     is_copied: bool,
     /// The offset of the block in the seen bytes, if its values have a margin.
     seen: Option<usize>,
@@ -71,8 +73,9 @@ impl<T: Planned> Blocks<T> {
     }
 
     /// Compares the blocks of an object with the blocks of its shadow, and adds the properties that differ to
-    /// `differences`. Compares a whole block if all its values are in scope, and otherwise the values in
-    /// scope one by one. Copies the values that differ and can be copied.
+    /// `differences`. Compares a whole block if all its values are in `differences.scope`, and otherwise the
+    /// values in this scope one by one. Copies the values that differ and need no check before they are
+    /// copied.
     ///
     /// Compares values with a margin with the seen bytes of the object, and copies the differing bytes to the
     /// seen bytes. If `seen` is empty, compares these values with the shadow.
@@ -133,8 +136,9 @@ impl<T: Planned> Blocks<T> {
         Known { shadow: std::ptr::from_mut(shadow).cast(), seen }
     }
 
-    /// Sets the seen bytes of a property to the bytes of the shadow. So scans find the object as long as the
-    /// property differs from the shadow. Does nothing for a property without seen bytes.
+    /// Sets the seen bytes of a property to the bytes of the shadow. Then each comparison of the object finds
+    /// the property again, as long as it differs from the shadow. Does nothing for a property without seen
+    /// bytes.
     #[cold]
     pub(crate) fn forget_seen(&self, handle: u32, shadow: &T, seen: &mut [u8]) {
         // SAFETY: the values belong to `T`.
@@ -143,7 +147,6 @@ impl<T: Planned> Blocks<T> {
 }
 
 impl BlockList {
-    /// Divides the values into blocks.
     fn of(values: &PlainValues, plan: &Plan) -> Self {
         let runs: Vec<Run> = plan.all_runs().collect();
         let (mut blocks, mut bits, mut run_of_last) = (Vec::<Block>::new(), Vec::new(), None);
@@ -226,7 +229,6 @@ impl BlockList {
 }
 
 impl Block {
-    /// Returns the block that begins with this value.
     fn of(value: PlainValue, seen: Option<usize>) -> Self {
         let mut block = Self {
             offset: value.offset,

@@ -333,7 +333,7 @@ impl<M: Map> Collection<KeyBits> for M {
 }
 
 /// Updates the entry of a shadow that has the key `key`. Calls `visit` if `live` or the shadow has such an
-/// entry. Calls with the same key may be repeated.
+/// entry. May be called several times with the same key.
 fn follow_entry<M: Map>(
     shadow: &mut M,
     live: &M,

@@ -14,21 +14,19 @@ use crate::object::level::{ElementsMut, LevelMut, Slot};
 pub(crate) trait VisitCollections: Sized {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>);
 
-    /// Visits all collections inside the elements of one collection.
     fn visit_elements<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
         if elements.as_elements().nests() {
             elements.each(&mut |element| self.visit(element));
         }
     }
 
-    /// Visits all collections below a level.
+    /// Visits all collections inside an object or element, at any depth.
     fn visit(&mut self, level: &mut LevelMut<'_>) {
         for handle in 1..=level.as_level().handles() {
             self.visit_slot(level, handle);
         }
     }
 
-    /// Visits all collections in the property at `handle`.
     fn visit_slot(&mut self, level: &mut LevelMut<'_>, handle: u32) {
         match level.as_level().slot(handle) {
             Some(Slot::Array(array)) if array.nests() => {

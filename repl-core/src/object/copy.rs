@@ -5,12 +5,12 @@
 use crate::object::level::{Elements, Level, LevelMut, Part, Slot};
 use crate::schema::program::Collected;
 
-/// Copies the properties of `handles` from the level `from` to the level `to`.
+/// Copies the properties of `handles` from one object or element to another of the same type.
 pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
     handles.for_each(|handle| copy_between(from, to, handle, handle + 1));
 }
 
-/// Copies all properties of the level `from` to the level `to`.
+/// Copies all properties of one object or element to another of the same type.
 pub(crate) fn copy_whole(from: Level<'_>, to: &mut LevelMut<'_>) {
     copy_between(from, to, 1, from.handles() + 1);
 }

@@ -4,9 +4,10 @@
 #![expect(unsafe_code, reason = "reaches values through their own functions")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-use crate::bits::{BitReader, BitWriter, Head, ReadError, Rendition, WriteError};
-use crate::ids::base::{Base, ReceivedRendition};
-use crate::ids::reference::ReferenceMap;
+use crate::bits::{BitReader, BitWriter, Head, ReadError, Rendition, Revision, WriteError};
+use crate::ids::delta_base::DeltaBase;
+use crate::ids::epoch::Epoch;
+use crate::ids::reference::{AnyObject, ReferenceMap};
 use crate::object::opaque::opaque_copy;
 use crate::schema::attributes::CloneAsUnit;
 use crate::schema::codec::Codec;
@@ -51,34 +52,13 @@ unsafe fn delta_read<T: NetSerialize, D: Delta<T>>(
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,
 ) -> Result<(), ReadError> {
-    let (value, received) = read::<T, D>(reader, references)?;
+    let received = Received::<T>::read::<D>(reader, references)?;
+    let keeps = received.keeps.map(|revision| (revision, received.base::<D>()));
+    references.note_rendition(keeps, received.base);
+    let value = received.resolve(references)?;
     // SAFETY: the caller guarantees this.
     unsafe { *to.cast::<T>() = value };
-    references.note_rendition(received);
     Ok(())
-}
-
-/// Reads a value that is whole or a difference.
-fn read<T: NetSerialize, D: Delta<T>>(
-    reader: &mut BitReader<'_>,
-    references: &mut ReferenceMap<'_>,
-) -> Result<(T, ReceivedRendition), ReadError> {
-    let Head { keeps, difference } = Head::read(reader)?;
-    let received = |base| ReceivedRendition { handle: 0, keeps, base };
-    let Some((revision, bits)) = difference else {
-        return Ok((T::read(reader, references)?, received(None)));
-    };
-    let base = references.base(revision);
-    let state = base
-        .as_ref()
-        .and_then(Base::state::<D::State>)
-        .ok_or(ReadError::Other("a difference to a value that was not kept"))?;
-    let mut bits = bits.reader();
-    let value = D::read(state, &mut bits, references)?;
-    if bits.remaining() > 0 {
-        return Err(ReadError::OutOfRange);
-    }
-    Ok((value, received(Some(revision))))
 }
 
 /// Reads a value without storing it. Only its length is checked if it is a difference and no values were kept.
@@ -86,13 +66,84 @@ fn validate<T: NetSerialize, D: Delta<T>>(
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,
 ) -> Result<(), ReadError> {
-    if references.has_bases() {
-        return read::<T, D>(reader, references).map(drop);
+    let is_skipped = !references.has_bases() && Head::read(&mut reader.clone())?.difference.is_some();
+    if is_skipped {
+        return Head::read(reader).map(drop);
     }
-    match Head::read(reader)?.difference {
-        Some(_) => Ok(()),
-        None => T::read(reader, references).map(drop),
+    Received::<T>::read::<D>(reader, references)?.resolve(references).map(drop)
+}
+
+/// A value that was read whole or from a difference.
+struct Received<T> {
+    /// The value as the sender has it: no reference is null because this side lacks the object.
+    value: T,
+    /// The wire form of the whole value, if it contains references.
+    whole: Option<BitWriter>,
+    /// The revision under which the value is kept.
+    keeps: Option<Revision>,
+    /// The revision of the base of the difference.
+    base: Option<Revision>,
+}
+
+impl<T: NetSerialize> Received<T> {
+    fn read<D: Delta<T>>(
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Self, ReadError> {
+        let epoch = references.objects().epoch();
+        let any = AnyObject(epoch);
+        let mut sender = ReferenceMap::new(&any);
+        let Head { keeps, difference } = Head::read(reader)?;
+        let Some((revision, bits)) = difference else {
+            let start = reader.position();
+            let value = T::read(reader, &mut sender)?;
+            let bits = reader.slice(start..reader.position()).unwrap_or_default();
+            let whole = sender.any_mentioned().then(|| whole_form(epoch, |writer| Ok(writer.append(bits))));
+            return Ok(Self { value, whole: whole.transpose()?, keeps, base: None });
+        };
+        let base = references.base(revision).ok_or(NOT_KEPT)?;
+        let mut bits = bits.reader();
+        let value = D::read(base.state().ok_or(NOT_KEPT)?, &mut bits, &mut sender)?;
+        read_end(&bits)?;
+        let refers = base.refers() || sender.any_mentioned();
+        let whole = refers.then(|| whole_form(epoch, |writer| value.write(writer)));
+        Ok(Self { value, whole: whole.transpose()?, keeps, base: Some(revision) })
     }
+
+    /// Returns what is stored of the value, so that differences can be applied to it.
+    fn base<D: Delta<T>>(&self) -> DeltaBase {
+        DeltaBase::of::<T, D>(&self.value, self.whole.is_some())
+    }
+
+    /// Returns the value as this side sees it. If it contains references, it is read again from its whole
+    /// form, which is also the form from which it is read when their objects appear.
+    fn resolve(self, references: &mut ReferenceMap<'_>) -> Result<T, ReadError> {
+        let Some(mut whole) = self.whole else { return Ok(self.value) };
+        whole.finish();
+        let mut reader = whole.as_slice().reader();
+        Head::read(&mut reader)?;
+        let value = T::read(&mut reader, references)?;
+        references.set_whole_form(whole);
+        Ok(value)
+    }
+}
+
+const NOT_KEPT: ReadError = ReadError::Other("a difference to a value that was not kept");
+
+/// Returns the wire form of a whole value that nobody keeps. `write` writes the value.
+fn whole_form(
+    epoch: Epoch,
+    write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+) -> Result<BitWriter, ReadError> {
+    let mut writer = BitWriter::new();
+    writer.set_epoch(epoch.offset());
+    Rendition::default().write(&mut writer, write).map_err(|_| ReadError::OutOfRange)?;
+    Ok(writer)
+}
+
+/// Checks that everything was read of a difference.
+fn read_end(bits: &BitReader<'_>) -> Result<(), ReadError> {
+    if bits.remaining() > 0 { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
 impl DeltaLeaf {
@@ -101,7 +152,7 @@ impl DeltaLeaf {
             write: rendition_write::<T>,
             base: |value| {
                 // SAFETY: the caller guarantees that `value` points to an aligned `T`.
-                Base::of::<T, D>(unsafe { &*value.cast::<T>() })
+                DeltaBase::of::<T, D>(unsafe { &*value.cast::<T>() }, false)
             },
             difference: |base, value, writer| {
                 let state = base.state::<D::State>().ok_or(WriteError::Other("a base of another type"))?;

@@ -50,8 +50,8 @@ unsafe fn same_bytes(one: *const u8, other: *const u8, bytes: usize) -> u64 {
     wide::same_bytes_of(one, unsafe { load(other, bytes) }) & (u64::MAX >> (MAX_BYTES - bytes))
 }
 
-/// For each value with any byte in `bytes`, returns the bit of its last byte. `last` has the bit of the last
-/// byte of every value.
+/// `bytes` is a mask of bytes. For each value that contains one of these bytes, returns the bit of its last
+/// byte. `last` contains the bit of the last byte of every value.
 #[inline]
 pub(super) const fn last_of_values(bytes: u64, last: u64) -> u64 {
     // The sum adds one to each bit of a value except the last bit. If any of these bits is set, the sum

@@ -52,7 +52,6 @@ impl<'a, I: Identity> Elements<'a, I> {
         Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 
-    /// Returns how many bytes an element takes.
     pub(crate) fn element_size(&self) -> usize {
         self.command.shape.element.size
     }

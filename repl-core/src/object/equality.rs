@@ -6,17 +6,18 @@
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
 
-/// Tells which of two collections, if any, knows whether the two differ. Then their elements need no
-/// comparison.
+/// Tells which of two collections, if any, knows whether the two differ. If one of them knows, their elements
+/// are not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The second collection is a shadow, and knows whether it has all changes of the first collection.
     Shadow,
     /// The first collection is a replica, and knows whether the current update has changed it.
     Replica,
-    /// The first collection belongs to a base, and the second one to the object that the user may have
-    /// edited. Neither knows whether they differ, so all elements and their labels are compared. A collection
-    /// that the user has assigned always differs.
+    /// The first collection belongs to a base (a client's second copy of an object, with the values that the
+    /// server sent), and the second one to the object that the user may have edited. Neither knows whether
+    /// they differ, so all elements and their labels are compared. A collection that the user has assigned
+    /// always differs.
     Base,
 }
 
@@ -46,7 +47,7 @@ fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     }
 }
 
-/// Returns whether two levels of one type have the same values.
+/// Returns whether two objects, or two elements, of one type have the same values.
 pub(crate) fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bool {
     one.slots().zip(other.slots()).all(|(one, other)| same_slot(one, other, answer))
 }

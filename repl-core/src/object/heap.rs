@@ -5,8 +5,8 @@
 use crate::ids::identity::Identity;
 use crate::object::level::{Array, Elements, Level, Slot};
 
-/// Returns how many bytes the elements of arrays, collections and texts below a level take, at any depth.
-/// Keys count with their bytes on the wire.
+/// Returns how many bytes the elements of arrays, collections and texts inside an object or element take, at
+/// any depth. Keys count with their bytes on the wire.
 pub(crate) fn element_bytes(level: Level<'_>) -> usize {
     let bytes = level.slots().map(|slot| match slot {
         Slot::Leaf(leaf) => leaf.text_bytes(),

@@ -1,5 +1,5 @@
-//! Joined leaves in memory: compares, copies, writes and reads them together. A leaf is a value that is sent
-//! as a unit.
+//! Joined leaves: neighbours in memory that are compared, copied, written and read together. A leaf is a
+//! value that is sent as a unit.
 //!
 //! *Invariant:* the memory of joined leaves is initialised and has no padding, because a program joins only
 //! leaves without gaps between them, and only leaves with a wire form that equals their bytes.
@@ -12,16 +12,15 @@ use crate::bits::{BitSlice, BitWriter, word_of};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::program::TableEntry;
 
-/// Joined leaves, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinedLeaves<'a> {
     pub(super) joined: Joined,
-    /// The entries of the leaves, and possibly of more, in the table of their level.
+    /// The entries of the leaves in the table of their object or element. Entries of other properties may
+    /// follow.
     pub(super) entries: &'a [TableEntry],
     pub(super) memory: &'a [u8],
 }
 
-/// Joined leaves, mutable.
 pub(crate) struct JoinedLeavesMut<'a> {
     pub(super) joined: Joined,
     pub(super) entries: &'a [TableEntry],
@@ -30,14 +29,13 @@ pub(crate) struct JoinedLeavesMut<'a> {
 }
 
 impl JoinedLeaves<'_> {
-    /// Returns how many leaves are joined.
     #[inline]
     pub(crate) fn leaves(&self) -> u32 {
         self.joined.leaves.into()
     }
 
     /// Calls `found` with the number of each leaf that has another value than in `other`, counted from zero.
-    /// `other` has the same properties of another object.
+    /// `other` contains the same properties of another object.
     #[inline]
     pub(crate) fn each_different(&self, other: JoinedLeaves<'_>, mut found: impl FnMut(u32)) {
         if self.joined.leaves == 1 {
@@ -65,7 +63,6 @@ impl JoinedLeaves<'_> {
         }
     }
 
-    /// Writes the values of all leaves.
     #[inline]
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         if self.memory.len() > 8 {
@@ -79,7 +76,7 @@ impl JoinedLeaves<'_> {
         }
     }
 
-    /// Writes the values of leaves that together take more than a word. None of them is signed.
+    /// Writes the values of leaves that together take more than 8 bytes. None of them is signed.
     // This function is not inlined, so that the code for one leaf stays short. Most updates change one leaf.
     #[inline(never)]
     fn write_words(&self, writer: &mut BitWriter) {
@@ -106,7 +103,6 @@ impl JoinedLeavesMut<'_> {
         Self { joined, entries: &[], first, object: PhantomData }
     }
 
-    /// Returns the same leaves, read-only.
     #[inline]
     pub(crate) fn as_leaves(&self) -> JoinedLeaves<'_> {
         // SAFETY: `first` points to the joined leaves, which are initialised and borrowed as long as `self`.
@@ -114,7 +110,7 @@ impl JoinedLeavesMut<'_> {
         JoinedLeaves { joined: self.joined, entries: self.entries, memory }
     }
 
-    /// Copies the values of `from` to these leaves. `from` has the same properties of another object.
+    /// Copies the values of `from` to these leaves. `from` contains the same properties of another object.
     #[inline]
     pub(crate) fn copy(&mut self, from: JoinedLeaves<'_>) {
         assert_eq!(self.joined, from.joined, "leaves of different properties");

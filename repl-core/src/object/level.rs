@@ -10,7 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
-use crate::ids::base::Base;
+use crate::ids::delta_base::DeltaBase;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
@@ -19,6 +19,7 @@ use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
 use crate::object::print;
 use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
+use crate::object::text;
 use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::opaque::DeltaLeaf;
@@ -68,7 +69,7 @@ pub(crate) struct Array<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// The property at one handle of a level: a leaf, an array, a fast array or a map.
+/// The property at one handle of an object or element: a leaf, an array, a fast array or a map.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
@@ -83,7 +84,6 @@ pub(crate) enum Slot<'a> {
 pub(crate) enum Part<'a> {
     /// The handle of the first joined leaf, and the joined leaves.
     Joined(u32, JoinedLeaves<'a>),
-    /// The slot at a handle.
     Slot(u32, Slot<'a>),
 }
 
@@ -110,7 +110,6 @@ pub(crate) struct ElementsMut<'a, I: Identity> {
 }
 
 impl<I: Identity> ElementsMut<'_, I> {
-    /// Returns the same collection as [`Elements`], read-only.
     pub(crate) fn as_elements(&self) -> Elements<'_, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
@@ -143,15 +142,16 @@ impl<'a> Level<'a> {
         self.slot_of(self.program.command(self.table, handle)?)
     }
 
-    /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
-    /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
+    /// Returns the leaf at `handle` together with the leaves after it with which the program has joined it,
+    /// at most `max` leaves. Joined leaves are neighbours in memory that are compared and copied together.
+    /// Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&self, handle: u32, max: u32) -> Option<JoinedLeaves<'a>> {
         self.joined_of(entries_from(self.table, handle, max))
     }
 
-    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
-    /// entries of this level's table.
+    /// Does the same as [`joined`](Self::joined) for the leaf of the first of `entries`, which are
+    /// consecutive entries of this level's table.
     #[inline]
     fn joined_of(&self, entries: &'a [TableEntry]) -> Option<JoinedLeaves<'a>> {
         let joined = Program::joined(entries)?;
@@ -275,12 +275,10 @@ impl<'a> LevelMut<'a> {
         Self { program, table: program.own_table(), base, object: PhantomData }
     }
 
-    /// Borrows the same level for a shorter time.
     pub(crate) fn reborrow(&mut self) -> LevelMut<'_> {
         LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// Returns the same level as a [`Level`], read-only.
     #[inline]
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
@@ -301,15 +299,15 @@ impl<'a> LevelMut<'a> {
         Some(LeafMut { command, value, object: PhantomData })
     }
 
-    /// Returns the leaves that are joined, beginning with the leaf at `handle`. At most `max` leaves are
-    /// returned. Returns `None` if there is no leaf, or if its bytes are not its wire form.
+    /// Returns the leaf at `handle` together with the leaves after it with which the program has joined it,
+    /// at most `max` leaves. Returns `None` if there is no leaf, or if its bytes are not its wire form.
     #[inline]
     pub(crate) fn joined(&mut self, handle: u32, max: u32) -> Option<JoinedLeavesMut<'_>> {
         self.joined_of(entries_from(self.table, handle, max))
     }
 
-    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
-    /// entries of the table of this level.
+    /// Does the same as [`joined`](Self::joined) for the leaf of the first of `entries`, which are
+    /// consecutive entries of this level's table.
     #[inline]
     fn joined_of<'s>(&'s mut self, entries: &'s [TableEntry]) -> Option<JoinedLeavesMut<'s>> {
         let joined = Program::joined(entries)?;
@@ -318,8 +316,8 @@ impl<'a> LevelMut<'a> {
         Some(JoinedLeavesMut { joined, entries, first, object: PhantomData })
     }
 
-    /// Reads the values of `count` direct properties from the handle `first` on. The values begin at bit `at`
-    /// of `bits`. Returns the position of the bit after the values.
+    /// Reads the values of `count` properties from the handle `first` on, all of them leaves that can be
+    /// joined. The values begin at bit `at` of `bits`. Returns the position of the bit after the values.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     #[inline]
     pub(crate) fn read_direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>, at: usize) -> usize {
@@ -345,7 +343,6 @@ impl<'a> LevelMut<'a> {
         Some(old)
     }
 
-    /// Returns the element at `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: the command guarantees that `at` points to an array of this shape.
@@ -362,7 +359,6 @@ impl<'a> LevelMut<'a> {
         Some(LevelMut { program: self.program, table, base, object: PhantomData })
     }
 
-    /// Returns the collection at `handle`.
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
         let (kind, at) = self.at(handle)?;
         let command = I::command(kind)?;
@@ -387,8 +383,9 @@ impl<'a> LevelMut<'a> {
     }
 }
 
-/// Reads the values of an update of an object with a recipe. The values begin at bit `at` of `bits`, and were
-/// validated. Returns the position of the bit after the values.
+/// Reads the values of an update of an object with a recipe (a list of the places and types of the values).
+/// The values begin at bit `at` of `bits`, and were validated. Returns the position of the bit after the
+/// values.
 ///
 /// # Safety
 /// `program` is the program of the type `T`.
@@ -508,7 +505,6 @@ impl<'a> Array<'a> {
 }
 
 impl LeafMut<'_> {
-    /// Returns the same leaf as a [`Leaf`], read-only.
     #[inline]
     pub(crate) fn as_leaf(&self) -> Leaf<'_> {
         Leaf { command: self.command, value: self.value, object: PhantomData }
@@ -573,7 +569,7 @@ impl Leaf<'_> {
     }
 
     /// Returns what is stored of the value to make differences to it, if it is sent as differences.
-    pub(crate) fn base(&self) -> Option<Base> {
+    pub(crate) fn base(&self) -> Option<DeltaBase> {
         // SAFETY: the pointer points to a value of the command's type.
         self.delta().map(|delta| unsafe { (delta.base)(self.value) })
     }
@@ -582,13 +578,16 @@ impl Leaf<'_> {
     ///
     /// # Errors
     /// Returns an error if the difference cannot be written.
-    pub(crate) fn write_difference(&self, base: &Base, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub(crate) fn write_difference(
+        &self,
+        base: &DeltaBase,
+        writer: &mut BitWriter,
+    ) -> Result<(), WriteError> {
         let delta = self.delta().ok_or(WriteError::Other("a property without differences"))?;
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { (delta.difference)(base, self.value, writer) }
     }
 
-    /// Writes the value of the leaf.
     pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         // SAFETY: the pointer points to a value of the command's type.
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
@@ -618,7 +617,6 @@ impl Leaf<'_> {
         self.command.codec.must_be_tried()
     }
 
-    /// Returns whether the value is a text.
     #[inline]
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.command.codec, Codec::String { .. })
@@ -628,14 +626,14 @@ impl Leaf<'_> {
     #[inline]
     pub(crate) fn check_text(&self) -> Result<(), WriteError> {
         // SAFETY: the pointer points to a value of the command's type.
-        unsafe { leaf::check_text(&self.command.codec, self.value) }
+        unsafe { text::check_text(&self.command.codec, self.value) }
     }
 
     /// Returns how many bytes the text takes outside of the object. Returns zero for other values, and for
     /// texts in other types than `String`.
     pub(crate) fn text_bytes(&self) -> usize {
         // SAFETY: the pointer points to a value of the command's type.
-        unsafe { leaf::text_bytes(&self.command.codec, self.value) }
+        unsafe { text::text_bytes(&self.command.codec, self.value) }
     }
 
     /// Returns whether two values that differ in memory may have the same wire form.

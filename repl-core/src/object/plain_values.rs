@@ -2,8 +2,9 @@
 //! many values at once. This module compares and copies values one by one if a block or stripe cannot be
 //! copied whole.
 //!
-//! Values with a margin (see `schema/plan`) are compared with the seen bytes of the object. If a value
-//! differs, it is copied to the seen bytes.
+//! Values with a margin (quantised values that are sent only after they have moved by more than the margin)
+//! are compared with the seen bytes of the object: their bytes at the last comparison. If a value differs, it
+//! is copied to the seen bytes.
 //!
 //! *Invariant:* the bytes of a value lie in one run of the type's plan of all properties. So all of them are
 //! initialised, and copying them copies the value.
@@ -75,7 +76,6 @@ impl Known {
     }
 }
 
-/// The place of a plain value.
 #[derive(Clone, Copy, Debug, Default)]
 struct ValuePlace {
     /// The offset of the value from the start of the object, in bytes.
@@ -123,10 +123,10 @@ impl PlainValues {
         &self.list
     }
 
-    /// Compares the values with a set bit in `scope`, one by one. `scope` belongs to the word of handles with
-    /// the index `word`. If a differing value has seen bytes, it is copied to the seen bytes. Otherwise it is
-    /// copied to the shadow if it needs no check. Adds the properties that were copied to the shadow to
-    /// `in_shadow`, and the other differing properties to `to_do`.
+    /// Compares the values with a set bit in `scope`, one by one. `scope` is a mask of the 64 handles in the
+    /// word with the index `word`. If a differing value has seen bytes, it is copied to the seen bytes.
+    /// Otherwise it is copied to the shadow if it needs no check. Adds the properties that were copied to the
+    /// shadow to `in_shadow`, and the other differing properties to `to_do`.
     ///
     /// # Safety
     /// `from` and the shadow are objects of the type to which the values belong. The shadow and the seen
@@ -191,8 +191,9 @@ impl PlainValues {
         })
     }
 
-    /// Sets the seen bytes of a property to the bytes of the shadow. So scans find the object as long as the
-    /// property differs from the shadow. Does nothing for a property without seen bytes.
+    /// Sets the seen bytes of a property to the bytes of the shadow. Then each comparison of the object finds
+    /// the property again, as long as it differs from the shadow. Does nothing for a property without seen
+    /// bytes.
     ///
     /// # Safety
     /// `shadow` is an object of the type to which the values belong.
@@ -208,7 +209,6 @@ impl PlainValues {
 }
 
 impl ValuePlace {
-    /// Returns the place of a plain value.
     fn of(value: &PlainValue, seen: Option<usize>) -> Self {
         debug_assert!(value.offset <= MAX_OFFSET && value.bytes <= MAX_BYTES, "the value is plain");
         let &PlainValue { offset, bytes, is_any_sent, .. } = value;

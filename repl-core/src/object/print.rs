@@ -7,7 +7,8 @@ use std::fmt::{self, Debug};
 
 use crate::bits::{BitSlice, BitWriter};
 use crate::ids::reference::ReferenceMap;
-use crate::object::leaf::{load_int, read_text, read_value, write_value};
+use crate::object::leaf::{load_int, read_value, write_value};
+use crate::object::text::read_text;
 use crate::schema::codec::{Codec, Repr};
 use crate::{AssetRef, ObjectRef};
 

@@ -1,8 +1,8 @@
 //! Recipes: a recipe is the list of steps that read the values of a set of properties. It is made once, and
 //! used for all updates of the same properties.
 //!
-//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as a walk over the program.
-//! The offsets of a recipe lie in objects of its layout, and its indices of codecs are valid.
+//! *Invariant:* for the same handles, a recipe reads and refuses the same bits as the commands of the
+//! program. The offsets of a recipe lie in objects of its layout, and its indices of codecs are valid.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::schema::joined::Joined;
 use crate::schema::layout::Layout;
 use crate::schema::program::{CommandKind, Program, TableEntry};
 
-/// The greatest number of reads of a recipe. The limit ensures that a peer cannot make a recipe large by the
-/// handles that it sends.
+/// The greatest number of reading steps of a recipe. Without this limit, a peer could choose handles that
+/// need a large recipe.
 const MAX_READS: usize = 64;
 
 /// The steps that validate and read the values of a set of properties of an object. All of these properties
@@ -25,7 +25,7 @@ pub struct ReadRecipe {
     layout: &'static Layout,
     checks: Box<[Check]>,
     reads: Box<[Read]>,
-    /// The codecs of the leaves that are not direct.
+    /// The codecs of the leaves whose wire form differs from their form in memory.
     codecs: Box<[Codec]>,
     /// The minimum number of bits that the values take.
     least_bits: usize,
@@ -33,7 +33,7 @@ pub struct ReadRecipe {
 
 /// One step of validation.
 enum Check {
-    /// Skips bits that are valid for every value.
+    /// Skips bits that are valid whatever they are.
     Direct { bits: u32 },
     /// Checks the value of a leaf. `codec` is the index of its codec.
     Leaf { codec: usize },
@@ -52,13 +52,14 @@ pub(super) enum ReadKind {
     Word(Joined),
     /// Joined leaves of more than 8 bytes.
     Words(Joined),
-    /// A leaf that is not direct, and the index of its codec.
+    /// A leaf whose wire form differs from its form in memory, and the index of its codec.
     Leaf(usize),
 }
 
 impl ReadRecipe {
-    /// Returns the recipe of a set of handles of the object's own level. Returns `None` if a property must be
-    /// read alone by a walk over the program, or if the properties need too many reads.
+    /// Returns the recipe of a set of handles of the object itself (not of its elements). Returns `None` if a
+    /// property must be read alone, by its command in the program, or if the recipe would have more than
+    /// [`MAX_READS`] reading steps.
     pub(crate) fn of(program: &Program, handles: &HandleSet) -> Option<Self> {
         let mut parts = Parts::default();
         for (first, count) in handles.stretches() {
@@ -86,8 +87,8 @@ impl ReadRecipe {
         self.least_bits
     }
 
-    /// Moves `reader` past `objects` consecutive updates. Returns whether all of them are valid. If an update
-    /// is not valid, `reader` stops somewhere within it.
+    /// Moves `reader` past the consecutive updates of as many objects as `objects` says. Returns whether all
+    /// of them are valid. If an update is not valid, `reader` stops somewhere within it.
     #[must_use]
     #[inline]
     pub fn check(&self, objects: u32, reader: &mut BitReader<'_>) -> bool {
@@ -120,7 +121,6 @@ impl ReadRecipe {
         &self.reads
     }
 
-    /// Returns the codec with an index.
     #[inline]
     pub(super) fn codec(&self, index: usize) -> Option<&Codec> {
         self.codecs.get(index)
@@ -162,7 +162,7 @@ impl Parts {
         Some(handle.saturating_add(1))
     }
 
-    /// Adds direct properties, which take `bits` bits.
+    /// Adds properties whose wire form equals their form in memory. Together they take `bits` bits.
     fn add_direct(&mut self, entries: &[TableEntry], bits: u32) -> Option<()> {
         match self.checks.last_mut() {
             Some(Check::Direct { bits: last }) => *last = last.saturating_add(bits),

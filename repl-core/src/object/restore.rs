@@ -30,12 +30,10 @@ pub(crate) struct Restore<'o> {
 }
 
 impl Restore<'_> {
-    /// Restores all properties of a level.
     pub(crate) fn level(&self, base: Level<'_>, live: &mut LevelMut<'_>) {
         (1..=base.handles()).for_each(|handle| self.property(base, live, handle));
     }
 
-    /// Restores the property at `handle` of a level.
     pub(crate) fn property(&self, base: Level<'_>, live: &mut LevelMut<'_>, handle: u32) {
         match base.slot(handle) {
             Some(Slot::Leaf(leaf)) => {
@@ -110,7 +108,6 @@ impl Restore<'_> {
         Some(result)
     }
 
-    /// Restores the label of an element, if it has one.
     fn label<I: Identity>(&self, base: Elements<'_, I>, live: &mut ElementsMut<'_, I>, id: &I) {
         if let Some(label) = base.collection.label(id)
             && live.collection.label(id) != Some(label)

@@ -1,6 +1,6 @@
 //! Scanning: finds the objects of a column (objects of one class in a slice) with plain memory or strings
-//! that differ from their shadows. Values with a margin are compared with the seen bytes (see `schema/plan`)
-//! instead. The scan is compiled separately for each object type.
+//! that differ from their shadows. Values with a margin are compared with the seen bytes (their bytes at the
+//! last comparison, see `schema/plan`) instead. The scan is compiled separately for each object type.
 //!
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
@@ -12,8 +12,8 @@ use crate::schema::plan::{Planned, SeenRun};
 const BLOCK: usize = 8;
 
 /// Calls `found` with the index of each object that differs from its shadow or its seen bytes, in plain
-/// memory or strings. `seen` has the seen bytes of all objects, one after another. If `seen` has another
-/// length, all plain memory is compared with the shadows.
+/// memory or strings. `seen` contains the seen bytes of all objects, one after another. If the length of
+/// `seen` is different, all plain memory is compared with the shadows.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], seen: &[u8], found: impl FnMut(usize)) {
     let bytes = const { T::WHOLE.seen_bytes() };
@@ -83,7 +83,7 @@ pub(crate) fn push_seen<T: Planned>(shadow: &T, seen: &mut Vec<u8>) {
     }
 }
 
-/// The bits in which two stretches of memory differ, combined with OR.
+/// The differing bits of all compared words, combined with OR. Zero means that all compared memory is equal.
 ///
 /// For most lengths of a stretch, comparing slices would compile to a call of `memcmp`. Such a call and its
 /// branch take twice as long as the loads in [`add`](Self::add).
@@ -236,8 +236,8 @@ pub(super) mod wide {
         same(one, unsafe { _mm_loadu_si128(other.cast()) })
     }
 
-    /// Compares the bytes of two words, and returns a bit for each byte that is the same in both. The bits
-    /// above the lowest eight are set.
+    /// Compares the bytes of two words, and returns a bit for each byte that is the same in both. Bits 8 to
+    /// 15 of the result are set, too: they stand for no bytes of the words.
     #[inline]
     pub(in crate::object) fn same_bytes_of(one: u64, other: u64) -> u64 {
         // SAFETY: every x86-64 processor has SSE2.
@@ -358,7 +358,6 @@ pub(crate) fn copy_differing_strings<T: Planned>(
     }
 }
 
-/// Makes `to` equal to `from`.
 #[inline(never)]
 fn copy_string(from: &String, to: &mut String) {
     // Making a new string takes a third of the time of growing an empty string.

@@ -4,7 +4,7 @@
 //!
 //! *Invariant:* a stripe is a part of a run of the type's plan. So all bytes of the stripe are initialised,
 //! and copying all bytes of a value copies the value. A value in two stripes is always copied whole: both
-//! stripes copy their part, or both leave the value to [`PlainValues::compare`].
+//! stripes copy their part, or neither of them copies it, and [`PlainValues::compare`] compares the value.
 #![expect(unsafe_code, reason = "compares and copies plain memory")]
 
 use super::differing::{MAX_BYTES, differing_bytes, last_of_values};
@@ -16,17 +16,16 @@ use crate::schema::plan::{Plan, Planned, Run, SeenRun};
 #[derive(Debug)]
 pub(super) struct Stripes(Box<[Stripe]>);
 
-/// The properties in a stripe.
 #[derive(Debug)]
 struct Stripe {
-    /// A bit for each byte that belongs to a property.
+    /// A mask of the bytes that belong to a property.
     owned: u64,
-    /// A bit for the last byte of each property. If a property continues in the next stripe, the bit is for
-    /// its last byte in this stripe.
+    /// A mask of the last bytes of the properties. If a property continues in the next stripe, its last byte
+    /// in this stripe counts.
     last: u64,
     /// Whether each byte belongs to a property.
     has_no_gaps: bool,
-    /// Whether the whole stripe can be copied to the shadow.
+    /// Whether the whole stripe can be copied to the shadow without a check.
     is_copied: bool,
     /// The index of the word of a set of handles that contains all properties, or `None` if they are in
     /// several words.
@@ -86,8 +85,8 @@ impl Stripes {
 }
 
 impl Stripe {
-    /// Returns the properties in a stripe of a run. `values` has the values that are compared in every tick,
-    /// in ascending order of their offsets.
+    /// Returns the properties in a stripe of a run. `values` contains the values that are compared in every
+    /// tick, in ascending order of their offsets.
     fn of(run: Run, values: &[PlainValue]) -> Self {
         let (begin, end) = (run.offset, run.offset + run.len);
         let (mut owned, mut last, mut handles) = (0_u64, 0_u64, [0; MAX_BYTES]);

@@ -1,5 +1,5 @@
 //! Whole values outside of objects: values that are sent as a unit, and keys of maps. All replicated fields
-//! of a whole value are written in order, without handles.
+//! of a whole value are written in the order of declaration, without handles.
 //!
 //! Whole values are described by their shapes, not by a program, for two reasons. First, the attributes of a
 //! field are known only when the field is written. Second, a program would need one command for each element
@@ -81,8 +81,8 @@ pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
     same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
 }
 
-/// Calls `each` in order with each replicated part of a value and the offset of the part. The parts of a
-/// value are leaves, arrays and collections.
+/// Calls `each` with each replicated part of a value and the offset of the part, in the order of declaration.
+/// The parts of a value are leaves, arrays and collections.
 fn each_part<E>(
     property: Formatted,
     offset: usize,
@@ -169,8 +169,8 @@ unsafe fn write_erased<I: Identity>(
     })
 }
 
-/// Writes all elements of a collection in order. For each element, writes its id or key, its label if the
-/// collection is ordered, and its value with `write`.
+/// Writes all elements of a collection in ascending order of their ids or keys. For each element, writes its
+/// id or key, its label if the collection is ordered, and its value with `write`.
 pub(super) fn write_collection<I: Identity>(
     collection: &dyn Collection<I>,
     (form, max_len): (&I::Form, u32),

@@ -6,8 +6,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::joined::gather;
-use super::leaf::write_text_or_empty;
 use super::level::entries_from;
+use super::text::write_text_or_empty;
 use crate::bits::{BitWriter, WriteError, word_of};
 use crate::ids::handles::HandleSet;
 use crate::schema::codec::Codec;
@@ -22,7 +22,7 @@ use crate::schema::program::{CommandKind, LeafCommand, Program};
 /// as much as writing one object without it. Writing an object with the recipe costs a fraction of this.
 #[derive(Clone, Debug, Default)]
 pub struct WriteRecipe {
-    /// The layout of the objects, if the recipe was made for any.
+    /// The layout of the objects, or `None` before the recipe is made for the first time.
     layout: Option<&'static Layout>,
     handles: HandleSet,
     steps: Vec<Step>,

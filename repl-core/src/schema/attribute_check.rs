@@ -12,8 +12,8 @@ use crate::schema::layout::count;
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify, Shape};
 
 impl Field {
-    /// Applies the attribute `atomic` to a field of type `T`. Before this call, the entry describes `T` by
-    /// its parts. After the call, it describes `T` as one value.
+    /// Applies the attribute `atomic` to a field of type `T`. Before this call, the field's entry in its
+    /// layout describes `T` by its parts. After the call, the entry describes `T` as one value.
     ///
     /// # Panics
     /// Panics at compile time if a field inside `T` has an attribute that only a property of an object can
@@ -24,8 +24,8 @@ impl Field {
         Self { shape: T::WHOLE, ..self.checked() }
     }
 
-    /// Returns the entry after checking that the attributes of the field fit its type. Mistakes are reported
-    /// here, so that the compile error points to the field and not to the derive.
+    /// Returns the field's entry after checking that the attributes of the field fit its type. Mistakes are
+    /// reported here, so that the compile error points to the field and not to the derive.
     ///
     /// # Panics
     /// Panics at compile time if the attributes do not fit.
@@ -68,7 +68,6 @@ enum AttributeError {
 /// A field of a nested struct, if this field has a condition, a notify or `push`. Such an attribute would
 /// have no effect inside a nested struct or inside a value that is sent as a unit.
 struct Inside {
-    /// The name of the nested struct.
     owner: &'static str,
     field: &'static Field,
 }

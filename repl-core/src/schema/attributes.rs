@@ -1,8 +1,8 @@
 //! Traits for generated code. The traits decide to which types an attribute can be applied, and how the
 //! method of a notify is called.
 //!
-//! *Invariant:* the traits in this file hold no data and do not affect the wire form. Because of the traits,
-//! the compiler reports a misplaced attribute at the attribute itself, with advice on what to write.
+//! *Invariant:* the traits in this file contain no data and do not affect the wire form. Because of the
+//! traits, the compiler reports a misplaced attribute at the attribute itself, with advice on what to write.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use crate::schema::whole_number::within;
 /// A type to which `quantize(step = …, range = …)` can be applied: floats, and arrays and tuples of them.
 ///
 /// Implement this trait for your own struct of floats, to quantise all of them with one attribute on the
-/// field that holds the struct. If any value in the struct is not a float, the code does not compile.
+/// field that contains the struct. If any value in the struct is not a float, the code does not compile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
@@ -290,14 +290,14 @@ pub trait HasMethod<Method, Old> {}
             been applied"
 )]
 pub trait Notified<Object, Old, Form>: Sized {
-    /// Whether the function takes the old value.
+    /// Whether the function has a parameter for the old value.
     const TAKES_OLD: bool;
 
     /// Calls the function for `object`. Before the update, the value of the object's field was `old`.
     fn call(self, object: &mut Object, old: &Old);
 
-    /// Does the same as [`call`](Self::call) for a field that is replicated by its parts. Refuses a function
-    /// that takes the old value if clients do not keep all of it.
+    /// Does the same as [`call`](Self::call) for a field that is replicated by its parts. Refuses, at compile
+    /// time, a function with a parameter for the old value if clients do not store the whole old value.
     fn call_by_parts(self, object: &mut Object, old: &Old)
     where
         Old: Property,
@@ -313,10 +313,10 @@ pub trait Notified<Object, Old, Form>: Sized {
     }
 }
 
-/// The form of a notify that takes only the object.
+/// The form of a notify with the object as its only parameter.
 pub enum Alone {}
 
-/// The form of a notify that takes the object and the old value of the field.
+/// The form of a notify with two parameters: the object and the old value of the field.
 pub enum WithOld {}
 
 impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {
@@ -335,8 +335,8 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
     }
 }
 
-/// The form that the notify of a fast array must have. The notify of a fast array does not take the old
-/// value, because clients do not keep the old items.
+/// The form that the notify of a fast array must have. It has no parameter for the old value, because clients
+/// do not store the old items.
 #[diagnostic::on_unimplemented(
     message = "the notify of a collection cannot receive the old value",
     label = "has a parameter for the old collection",

@@ -35,7 +35,7 @@ pub(crate) enum Codec {
     UnitVector { bits: u8, exact: bool },
     /// A `char`, written as one bit for the width, then 7 or 21 bits.
     Char,
-    /// A text in UTF-8 of at most `max_bytes`, held by a `String` or by another type.
+    /// A text in UTF-8 of at most `max_bytes`, in a `String` or in another type.
     String { max_bytes: u32, text: TextLeaf },
     /// A reference to an object, written as a guid or null.
     Reference,
@@ -48,7 +48,7 @@ pub(crate) enum Codec {
 /// The functions that access a text in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct TextLeaf {
-    /// Whether the type that holds the text is `String`.
+    /// Whether the type that contains the text is `String`.
     pub(crate) is_string: bool,
     pub(crate) get: unsafe fn(*const u8) -> *const str,
     pub(crate) set: unsafe fn(*mut u8, String),
@@ -121,16 +121,16 @@ pub enum Format {
         /// Whether a value outside the range is replaced by the nearest bound when it is written. If
         /// saturation is off, such a value is refused. A float that is NaN is always refused.
         saturate: bool,
-        /// Whether clients always show the nearest step. Otherwise a value keeps its step until the value is
-        /// more than a quarter of a step outside it.
+        /// Whether clients always show the nearest step. Otherwise clients keep the sent step until the value
+        /// differs from it by more than ¾ of a step.
         exact: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
     SmallestThree {
         /// The number of bits of each of the three written components, 3 to 20.
         bits: u8,
-        /// Whether clients always show the nearest form. Otherwise a value keeps its form until a component
-        /// has changed by a quarter of a step.
+        /// Whether clients always show the nearest form. Otherwise clients keep the sent form until a
+        /// component has changed by more than a quarter of a step.
         exact: bool,
     },
     /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
@@ -206,7 +206,6 @@ impl Repr {
     }
 }
 
-/// Returns whether `bits` is in `widths`.
 pub(crate) const fn is_within(bits: u8, widths: &RangeInclusive<u8>) -> bool {
     *widths.start() <= bits && bits <= *widths.end()
 }

@@ -66,9 +66,9 @@ pub enum Condition {
     OwnerOnly = 2,
     /// The property is sent to every connection except the one that owns the object.
     SkipOwner = 3,
-    /// The property is sent only to clients for which the object is a simulated proxy. By default the object
-    /// is a simulated proxy for all clients, including the owner. The server can set another role with
-    /// `set_remote_role`.
+    /// The property is sent only to clients for which the object is a simulated proxy: an object that the
+    /// client shows but does not control. By default the object is a simulated proxy for all clients,
+    /// including the owner. The server can set another role with `set_remote_role`.
     SimulatedOnly = 4,
     /// The property is sent only to clients for which the object is not a simulated proxy.
     AutonomousOnly = 5,
@@ -84,12 +84,13 @@ pub enum Condition {
     /// or off if the field has `starts_off`.
     ///
     /// While the switch for all connections is off, the property is not compared, and a client that receives
-    /// the object for the first time gets the value of the archetype. When both switches of a property are
-    /// on, a connection that lacks the current value receives it.
+    /// the object for the first time receives the value of the object's archetype (a set of initial values).
+    /// When both switches of a property are on, a connection that lacks the current value receives it.
     Custom = 8,
-    /// The property is sent to replay connections and to the connection that owns the object.
+    /// The property is sent to replay connections (connections that record a replay), and to the connection
+    /// that owns the object.
     ReplayOrOwner = 9,
-    /// The property is sent only to replay connections.
+    /// The property is sent only to replay connections: connections that record a replay.
     ReplayOnly = 10,
     /// The property is sent in the same cases as with `SimulatedOnly`, but never to replay connections.
     SimulatedOnlyNoReplay = 11,
@@ -108,8 +109,8 @@ pub enum Condition {
     /// near. Without this setting, and for objects without positions, each connection that sees the object is
     /// near. For an attached object, the distance of the object to which it is attached counts.
     ///
-    /// A client that comes near receives the values that it lacks. A client that goes away keeps its values,
-    /// and receives no newer values.
+    /// A client that comes near the object receives the values that it lacks. A client that moves away keeps
+    /// the values that it has, and receives no newer ones.
     NearOnly = 16,
 }
 
@@ -122,8 +123,8 @@ impl ViewFlags {
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// The object is a simulated proxy for the connection. The flag depends on the role after a possible
-    /// downgrade.
+    /// The object is a simulated proxy for the connection. If the role of the object is autonomous proxy, the
+    /// object is still a simulated proxy for all connections except its owner.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);

@@ -6,7 +6,6 @@
 /// The greatest length of a text, in bytes.
 const CAPACITY: usize = 1024;
 
-/// The greatest number of digits of a number.
 const MOST_DIGITS: usize = 39;
 
 /// The greatest length, in bytes, of a name that is compared with similar names.
@@ -22,7 +21,6 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Makes a text of one piece.
     pub(crate) const fn of(piece: &str) -> Self {
         Self { bytes: [0; CAPACITY], len: 0, full: false }.and(piece)
     }
@@ -40,7 +38,6 @@ impl Text {
         self
     }
 
-    /// Returns the text with a number at its end.
     pub(crate) const fn and_number(self, number: i128) -> Self {
         let mut digits = [0; MOST_DIGITS];
         let (mut rest, mut first) = (number.unsigned_abs(), MOST_DIGITS);

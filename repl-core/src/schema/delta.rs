@@ -6,7 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
-use crate::ids::base::Base;
+use crate::ids::delta_base::DeltaBase;
 use crate::ids::reference::ReferenceMap;
 
 /// How the differences between values of type `T` are written and read.
@@ -54,10 +54,11 @@ pub trait Delta<T>: 'static {
     }
 }
 
-impl Base {
-    pub(crate) fn of<T, D: Delta<T>>(value: &T) -> Self {
+impl DeltaBase {
+    /// Makes the base of a value. `refers` says whether the value contains references to objects.
+    pub(crate) fn of<T, D: Delta<T>>(value: &T, refers: bool) -> Self {
         let state = D::state(value);
         let bytes = D::bytes(&state);
-        Self::new(state, bytes)
+        Self::new(state, bytes, refers)
     }
 }

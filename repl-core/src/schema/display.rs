@@ -28,7 +28,7 @@ struct PrintedHandle {
     brackets: &'static str,
 }
 
-/// Appends the handles of a property at its level, in ascending order.
+/// Appends the handles of a property, without those inside its elements, in ascending order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<PrintedHandle>) {
     match property.kind() {
         Kind::Leaf(_) => {
@@ -104,7 +104,7 @@ struct Row {
     remarks: String,
 }
 
-/// Appends a table row for each handle of a level, and for the handles of its elements.
+/// Appends a table row for each handle in `level`, and for the handles of its elements.
 fn rows(
     level: Vec<PrintedHandle>,
     prefix: &str,
@@ -128,7 +128,8 @@ fn rows(
 }
 
 impl Layout {
-    /// Returns the path of each handle of the object's own level, in the order of the handles.
+    /// Returns the path of each handle of the object itself (not of its elements), in the order of the
+    /// handles.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
         let mut level = Vec::new();

@@ -118,8 +118,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn own(&mut self) {}
 
     /// Returns the elements of a client's replica `live` that its user may have written to, added or removed
-    /// since this base last [followed its edits](Self::follow_edits). Returns `None` if this is not known, so
-    /// that every element may have been edited.
+    /// since this base last [followed its edits](Self::follow_edits). A base is a copy of the elements that
+    /// the server sent. Returns `None` if this is not known, so that every element may have been edited.
     fn edits(&self, _live: &dyn Collection<I>) -> Option<Vec<I>> {
         None
     }

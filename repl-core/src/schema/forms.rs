@@ -109,7 +109,7 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
     }
 }
 
-/// Adds the form of a unit and of all its parts to `forms`.
+/// Adds the form of a unit (a value that is always sent whole) and of all its parts to `forms`.
 fn add_form(form: &WireForm, path: &str, forms: &mut Vec<Form>) {
     let named = Checksum::new().text(form.name);
     let add_fields = |fields: &[Field], path: &str, forms: &mut Vec<Form>| {

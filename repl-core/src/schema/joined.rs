@@ -6,7 +6,6 @@
 
 use crate::schema::codec::Direct;
 
-/// The greatest number of leaves that are joined.
 const MAX_LEAVES: u16 = 64;
 
 /// How many leaves are joined, beginning with one leaf of a program. The joined leaves have consecutive
@@ -32,7 +31,6 @@ pub(crate) enum Form {
 }
 
 impl Joined {
-    /// No leaves.
     pub(crate) const NONE: Self = Self { leaves: 0, bytes: 0, form: Form::Number };
 
     /// Returns one leaf with this direct form (its wire form equals its form in memory).

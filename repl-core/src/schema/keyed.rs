@@ -127,7 +127,7 @@ pub trait KeyedReplica: Keyed {
     fn received(&mut self, each: &mut dyn FnMut(&mut Self::Item));
 
     /// Returns whether any item was added, changed or marked for removal since the last
-    /// [`conclude`](Self::conclude). Costs O(1), or O(items) after a sweep.
+    /// [`conclude`](Self::conclude). Costs O(1), or O(items) after [`received_sweep`](Self::received_sweep).
     fn has_received_changes(&self) -> bool;
 
     /// Ends an update of a client's replica: calls the callbacks if `with_callbacks` is set, and removes the

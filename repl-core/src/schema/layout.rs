@@ -34,13 +34,15 @@ pub struct Counts {
     /// The number of commands: one for each leaf, array, collection and map, a return command for each array,
     /// collection and map, and one return command for the whole object.
     pub commands: usize,
-    /// The number of handles at the object's own level.
+    /// The number of handles of the object itself, without the handles inside elements of its arrays and
+    /// collections.
     pub handles: usize,
-    /// The total number of handles of all levels.
+    /// The number of handles of the object itself plus the handles of one element of each array and
+    /// collection, at any depth.
     pub tables: usize,
 }
 
-/// The greatest number of handles of one level.
+/// The greatest number of handles of an object, or of one element.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
 /// The greatest depth to which arrays can be nested. A collection or map counts as two levels. This limit
@@ -88,7 +90,6 @@ impl Layout {
         }
     }
 
-    /// Returns whether this is the layout of `T`.
     pub(crate) fn describes<T: 'static>(&self) -> bool {
         (self.type_id)() == TypeId::of::<T>()
     }
@@ -328,7 +329,8 @@ const fn depth(property: Formatted) -> usize {
     }
 }
 
-/// Returns how many parents, commands and handles a property adds to its level.
+/// Returns how many parents, commands and handles a property adds to its level: to the object, or to the
+/// element that contains it.
 #[track_caller]
 pub(crate) const fn count(property: Formatted) -> Counts {
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
@@ -392,7 +394,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of an array, collection or map. `self` has the counts of its elements.
+    /// Returns the counts of an array, collection or map. `self` contains the counts of its elements.
     const fn around(self) -> Self {
         Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }
@@ -467,9 +469,10 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Returns the minimum size of a new element of an array in bits. The minimum size ensures that a few bits
-/// from a peer cannot allocate much memory. It is 8 bits, or 0 if every value takes at least one bit for two
-/// bytes of its memory. It depends only on the wire types, never on sizes that vary with the compiler.
+/// Returns the minimum size of a new element of an array in bits. The minimum ensures that a few bits from a
+/// peer cannot allocate much memory. It is 8 bits. It is 0 if the values alone ensure this: each value takes
+/// at least one bit on the wire for every two bytes in memory. The minimum depends only on the wire types,
+/// never on sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
         // An `Option` allocates nothing, because its value is stored inside the object.
@@ -485,8 +488,8 @@ pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
 }
 
 impl Layout {
-    /// Returns the handles of a property at the object's or item's own level, counted from one. Costs
-    /// O(properties).
+    /// Returns the handles of a property of the object or item itself, counted from one. Elements of arrays
+    /// and collections have handles of their own. Costs O(properties).
     #[must_use]
     pub fn handles_of(&self, property: PropertyIndex) -> Range<u32> {
         let handles = |fields: &[Field]| {

@@ -35,7 +35,7 @@ pub trait Coordinates {
     const IS_FLAT: bool = false;
 
     /// Returns the position, in the units of the areas of the server. A position in a plane has the third
-    /// coordinate zero. A number that `f32` cannot hold is rounded.
+    /// coordinate zero. A number that `f32` cannot represent is rounded.
     fn coordinates(&self) -> [f32; 3];
 }
 

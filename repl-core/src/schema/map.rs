@@ -37,9 +37,10 @@ use crate::schema::property::Property;
 ///
 /// If the values of a map are items with callbacks (`#[replicated(callbacks)]`), the callbacks run one by one
 /// while the update is applied. The callbacks run first for the removed entries that the update lists, then
-/// for new and changed entries in the order of their keys, and last for the entries that a sweep removes.
-/// Callbacks that receive several items in one call are not called for maps. When a callback runs, other
-/// properties of the object may not have their new values yet.
+/// for new and changed entries in the order of their keys, and last for the removed entries that the update
+/// does not list: it can instead remove all entries except some. Callbacks that receive several items in one
+/// call are not called for maps. When a callback runs, other properties of the object may not have their new
+/// values yet.
 ///
 /// If a client's own code adds, changes or removes entries, these edits last until the next update of the
 /// property.

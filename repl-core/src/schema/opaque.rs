@@ -6,13 +6,12 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, Rendition, WriteError};
-use crate::ids::base::Base;
+use crate::ids::delta_base::DeltaBase;
 use crate::ids::reference::ReferenceMap;
 
 /// A leaf whose type is known only to the functions in this struct.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
-    /// The checksum of the wire form.
     pub(crate) checksum: u64,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
@@ -31,7 +30,7 @@ pub(crate) struct DeltaLeaf {
     /// Writes a value as a connection needs it.
     pub(crate) write: unsafe fn(*const u8, &Rendition, &mut BitWriter) -> Result<(), WriteError>,
     /// Returns what is stored of a value to make differences to it.
-    pub(crate) base: unsafe fn(*const u8) -> Base,
+    pub(crate) base: unsafe fn(*const u8) -> DeltaBase,
     /// Writes how a value differs from a base.
-    pub(crate) difference: unsafe fn(&Base, *const u8, &mut BitWriter) -> Result<(), WriteError>,
+    pub(crate) difference: unsafe fn(&DeltaBase, *const u8, &mut BitWriter) -> Result<(), WriteError>,
 }

@@ -1,10 +1,10 @@
 //! Plans: a plan lists the plain memory of an object, which is compared as bytes instead of value by value.
 //! The compiler computes the plans of each type.
 //!
-//! A value with a margin is a quantised value without `exact`. It keeps its step while it is outside the step
-//! by at most the margin, a quarter of a step. While the value is in the margin, its bytes differ from the
-//! bytes in the shadow. So its bytes are compared with the *seen bytes*: the bytes of the object at its last
-//! comparison.
+//! A value with a margin is a quantised value without `exact`. Clients keep the sent step while the value
+//! differs from it by at most half a step plus the margin, a quarter of a step. In the margin, the bytes of
+//! the value differ from the bytes in the shadow, but nothing is sent. To find only later changes, its bytes
+//! are compared with the *seen bytes*: the bytes of the object at its last comparison.
 //!
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
@@ -40,13 +40,11 @@ impl Run {
         self.offset <= offset && offset + bytes <= self.offset + self.len
     }
 
-    /// Returns how many stripes the run has.
     #[inline]
     pub(crate) const fn stripe_count(&self) -> usize {
         self.compared_len().div_ceil(STRIPE_BYTES)
     }
 
-    /// Returns a stripe of the run.
     #[inline]
     pub(crate) const fn stripe(&self, at: usize) -> Self {
         let (begin, len) = (at * STRIPE_BYTES, self.compared_len());
@@ -158,7 +156,6 @@ impl Plan {
         Self::place_seen(Draft::of(shape, Part::Ordinary), &Self::whole(shape))
     }
 
-    /// Returns the plan of all properties of a type.
     const fn whole(shape: &'static Shape) -> Self {
         let draft = Draft::of(shape, Part::Whole);
         let (mut plan, mut bytes, mut i) = (draft.plan, 0, 0);
@@ -193,7 +190,7 @@ impl Plan {
         self.rest
     }
 
-    /// Returns whether the type has more runs or strings than a plan can hold. If a plan overflows, all
+    /// Returns whether the type has more runs or strings than a plan can contain. If a plan overflows, all
     /// properties must be compared by their commands in the program.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
@@ -207,7 +204,6 @@ impl Plan {
         self.seen.split_at(self.seen_count).0
     }
 
-    /// Returns how many stripes all runs have.
     pub(crate) const fn stripe_count(&self) -> usize {
         let (mut count, mut i) = (0, 0);
         while i < self.runs.count {
@@ -236,8 +232,8 @@ impl Plan {
         }
     }
 
-    /// Returns the offset in the seen bytes of `len` bytes of an object that begin at `offset`. Returns
-    /// `None` if an object has no seen bytes for them.
+    /// Returns the position in the seen bytes at which the `len` bytes from `offset` of the object on are
+    /// stored. Returns `None` if an object has no seen bytes for them.
     pub(crate) const fn seen_at(&self, offset: usize, len: usize) -> Option<usize> {
         let mut i = 0;
         while i < self.seen_count {

@@ -23,43 +23,43 @@ pub struct Program {
     layout: &'static Layout,
     commands: Cow<'static, [Command]>,
     parents: Cow<'static, [Parent]>,
-    /// The index of the command of each handle, level by level. The table of the object's own level comes
-    /// first (S22).
+    /// The index of the command of each handle, in one table for the object and one for each kind of element
+    /// in it. The table of the object itself is the first (S22).
     tables: Cow<'static, [u32]>,
     /// The same tables, with the most used values of each command. They are empty until
     /// [`join_leaves`](Self::join_leaves) is called.
     entries: Vec<TableEntry>,
 }
 
-/// One handle in the table of a level.
+/// One handle in the handle table of an object or element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableEntry {
-    /// The index of the command of the handle.
     command: u32,
     /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The leaves that are joined, beginning with the leaf at the handle.
+    /// How many leaves are joined (compared, copied and sent together), beginning with the leaf at the
+    /// handle.
     joined: Joined,
     /// The number of consecutive direct properties, beginning with the property of this handle. A property is
     /// direct if it is a leaf whose bytes in memory are its wire form.
     direct: u32,
-    /// The number of bits that the direct properties from the first handle to this one take on the wire.
+    /// The number of bits on the wire of all direct properties from the first handle of the table to this
+    /// handle, inclusive.
     direct_bits: u32,
     /// The number of bits of the value on the wire if the property is direct.
     bits: u32,
 }
 
-/// One command of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Command {
     /// The offset of the value in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The handle of the command at its level, counted from one. A return command has the handle zero.
+    /// The handle of the command in its object or element, counted from one. A return command has the handle
+    /// zero.
     pub(crate) handle: u32,
     pub(crate) kind: CommandKind,
 }
 
-/// The kind of a command, which depends on the type of its value.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
@@ -133,7 +133,7 @@ impl<I: Identity> Clone for CollectionCommand<I> {
 
 impl<I: Identity> Copy for CollectionCommand<I> {}
 
-/// An [`Identity`] of elements. Collections of these elements have commands in a program.
+/// An [`Identity`] (the id or key of an element) with its own kind of collection command in a program.
 pub(crate) trait Collected: Identity {
     /// Returns the collection command in `kind`, if the elements of the collection have identities of this
     /// type.
@@ -248,7 +248,7 @@ impl Program {
         std::ptr::eq(self.layout, layout)
     }
 
-    /// Returns the number of handles at the object's own level.
+    /// Returns the number of handles of the object itself, without the handles inside elements.
     #[must_use]
     pub fn handles(&self) -> u32 {
         self.layout.counts.handles as u32
@@ -263,14 +263,14 @@ impl Program {
         &self.parents
     }
 
-    /// Returns the handle table of the object's own level: for each handle in ascending order, the index of
-    /// its command.
+    /// Returns the handle table of the object itself (not of its elements): for each handle in ascending
+    /// order, the index of its command.
     #[inline]
     pub(crate) fn own_table(&self) -> &[TableEntry] {
         self.table(0, self.handles())
     }
 
-    /// Returns the handle table that begins at `start`, of a level with `handles` handles.
+    /// Returns the handle table that begins at `start` and has `handles` entries.
     #[inline]
     pub(crate) fn table(&self, start: u32, handles: u32) -> &[TableEntry] {
         self.entries.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()
@@ -330,9 +330,9 @@ impl Program {
         (count, last.direct_bits - first.direct_bits + first.bits)
     }
 
-    /// Returns the leaves that are joined, beginning with the first leaf of `entries`, which are consecutive
-    /// entries of a table. Returns `None` if the first entry is not a leaf, or if the bytes of the leaf are
-    /// not its wire form.
+    /// Returns the leaf of the first of `entries` together with the leaves after it in `entries` with which
+    /// it is joined. `entries` are consecutive entries of a table. Returns `None` if the first entry is not a
+    /// leaf, or if the bytes of the leaf are not its wire form.
     #[inline]
     pub(crate) fn joined(entries: &[TableEntry]) -> Option<Joined> {
         let first = entries.first()?;
@@ -363,18 +363,18 @@ impl Program {
         self.commands.get(command as usize).map(|command| &command.kind)
     }
 
-    /// Returns whether the property at `handle` at the object's own level is an array.
+    /// Returns whether the property at `handle` of the object itself is an array.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
-    /// Returns whether the property at `handle` at the object's own level is sent as differences.
+    /// Returns whether the property at `handle` of the object itself is sent as differences.
     pub(crate) fn has_deltas(&self, handle: u32) -> bool {
         let Some(CommandKind::Leaf(leaf)) = self.kind(handle) else { return false };
         matches!(leaf.codec, Codec::Opaque(opaque) if opaque.delta.is_some())
     }
 
-    /// Returns whether the property at `handle` at the object's own level is a collection of this kind.
+    /// Returns whether the property at `handle` of the object itself is a collection of this kind.
     pub(crate) fn is_collection<I: Collected>(&self, handle: u32) -> bool {
         self.kind(handle).is_some_and(|kind| I::command(kind).is_some())
     }
@@ -395,13 +395,13 @@ struct Cursor<'a> {
     commands: &'a mut [Command],
     tables: &'a mut [u32],
     command: usize,
-    /// The index of the first table entry that is not reserved for a level.
+    /// The index of the first entry that is not reserved for a handle table.
     free: usize,
     /// Whether the current property has a notify, or is inside a collection with callbacks.
     watched: bool,
 }
 
-/// A level while its handle table is being filled.
+/// An object or element while its handle table is being filled.
 #[derive(Clone, Copy)]
 struct Level {
     table: usize,

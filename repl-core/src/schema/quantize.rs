@@ -13,8 +13,8 @@
 //!    `identical` in `object/leaf` compares, and `keeps` there, which is the rule for the margin;
 //!    `types/foreign`, which states which forms can be used for the types of other crates; and
 //!    `both/attributes` of `repl-fastarray`, which states it for fast arrays. If the number of bits depends
-//!    on the value, `most_bits` in `diff/scale` and `bits` in `schema/display` need the form too. Without it
-//!    the value counts as unlimited, so objects are measured.
+//!    on the value, `most_bits` in `diff/scale` and `bits` in `schema/display` need the form too. Otherwise
+//!    the size of the value counts as unlimited, and each object must be measured.
 //! 3. In the derive, the form needs a variant of `QuantizeForm` and a name in `attr/quantize` and
 //!    `attr/place`. After you add the variant, the compiler reports the `match` expressions in `expand/field`
 //!    and in `numbers` of `check`. The compiler does not report `saturates_something` in `check`, which
@@ -41,15 +41,15 @@ use std::ops::RangeInclusive;
 use crate::bits::{ReadError, WriteError, width_bits};
 use crate::schema::checksum::Checksum;
 
-/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision. The
-/// limit of 48 bits leaves five bits for rounding errors.
+/// The greatest distance of a bound from zero, in quantisation steps. An `f64` has 53 bits of precision. With
+/// the limit of 48 bits, five bits remain for rounding errors.
 const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 
 /// The greatest difference between one and the length of a unit vector.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// The margin: a value keeps the step that clients have until the value is more than this part of a step
-/// outside the step. So noise of half a step, from peak to peak, does not switch a value between two steps.
+/// The margin: clients keep the sent step until the value differs from it by more than half a step plus this
+/// part of a step. So noise of half a step, from peak to peak, does not switch a value between two steps.
 const MARGIN_STEPS: f64 = 0.25;
 
 /// The greatest distance of a value from the middle of the step as which it is encoded.
@@ -58,13 +58,13 @@ const HALF_STEP: f64 = 0.5;
 /// A quantizer writes numbers as whole steps above a minimum.
 ///
 /// A decoded value differs from the encoded value by at most half a step, plus rounding errors, which are
-/// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is the
-/// same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
+/// below 2⁻⁵⁰ of the bound that is farther from zero. If a decoded value is encoded again, the result is
+/// the same step. For `f64` this is always true. For `f32` it is true if neither bound is more than 2²² steps
 /// from zero.
 ///
-/// Unless the quantizer is [exact](Self::exact), a property [keeps](Self::keeps) its step until its value is
-/// more than a quarter of a step outside the step. Then the decoded value differs from the value of the
-/// property by at most ¾ of a step, plus the same rounding errors.
+/// Unless the quantizer is [exact](Self::exact), clients [keep](Self::keeps) the sent step until the value
+/// differs from it by more than ¾ of a step. So the decoded value differs from the value of the property by
+/// at most ¾ of a step, plus the same rounding errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -158,8 +158,8 @@ impl Quantizer {
         }
     }
 
-    /// Returns whether a property that clients show as `step` keeps this step although its value is now
-    /// `value`, because the value is at most [`MARGIN_STEPS`] outside the step.
+    /// Returns whether clients that have `step` need no update for `value`, because the two differ by at most
+    /// half a step plus [`MARGIN_STEPS`]. Always returns false if the quantizer is exact.
     #[inline]
     pub(crate) fn keeps(&self, step: u64, value: f64) -> bool {
         let position = (value - self.min) / self.step;
@@ -179,8 +179,8 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that represent −1 to 1. A whole number of the lattice is called a point. Zero
-/// has an exact point, and negation needs no rounding.
+/// Whole numbers from −n to n that represent −1 to 1. A whole number of the lattice is called a point.
+/// Zero has an exact point, and negation needs no rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
     /// The greatest whole number n of the lattice, which is at most 2²³.
@@ -233,8 +233,8 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     }
 }
 
-/// Returns whether no component of two unit vectors differs by more than `margin`, after they were scaled to
-/// the length one. Returns false if one of the two is not a unit vector.
+/// Returns whether `other` and `one` times `sign` differ by at most `margin` in each component, after both
+/// vectors were scaled to the length one. Returns false if one of the two is not a unit vector.
 fn are_within<const N: usize>(margin: f64, one: [f32; N], other: [f32; N], sign: f64) -> bool {
     let (Ok(one), Ok(other)) = (normalise(one), normalise(other)) else { return false };
     one.iter().zip(other).all(|(one, other)| (sign * one - other).abs() <= margin)
@@ -323,9 +323,9 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
-/// Returns whether a property keeps the value that was `sent` although its value is now `quaternion`. This is
-/// true if each component of the rotation differs by at most [`MARGIN_STEPS`] of a step. So the error of each
-/// decoded component can be a quarter of a step greater than the error of encoding alone.
+/// Returns whether clients that have the value `sent` need no update for `quaternion`. This is true if each
+/// component of the rotation differs by at most [`MARGIN_STEPS`] of a step. So the error of each decoded
+/// component can be a quarter of a step greater than the error of encoding alone.
 pub(crate) fn keeps_smallest_three(sent: [f32; 4], quaternion: [f32; 4], bits: u32) -> bool {
     let dot: f32 = sent.iter().zip(quaternion).map(|(sent, component)| sent * component).sum();
     let step = FRAC_1_SQRT_2 / f64::from(Lattice::new(bits).half);
@@ -345,8 +345,8 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     let (x, y) = (x / sum, y / sum);
     let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
     let (mut u, mut v) = (lattice.point(u), lattice.point(v));
-    // Two points on an edge of the square may stand for the same direction. All four corners of the square
-    // stand for the same direction.
+    // Two points on an edge of the square may be the same direction. All four corners of the square are the
+    // same direction.
     if u.abs() == lattice.half {
         v = v.abs();
     }

@@ -56,11 +56,12 @@ pub struct InAnObjectOf<T: InAnObject>(PhantomData<T>);
 #[doc(hidden)]
 pub struct FastArrays<const ANY: bool>;
 
-/// A class without fast arrays. Its objects can be compared through `&`, because a comparison has no new
-/// items to which it must give ids. The derive of [`Replicated`] implements this trait for each such class.
+/// A class without fast arrays. Its objects can be compared through `&`, because a comparison finds no new
+/// items that need ids. The derive of [`Replicated`] implements this trait for each such class.
 ///
-/// A generic class also has this trait, because the derive does not know the fields' types. If a type
-/// argument contains fast arrays, the program does not compile.
+/// For a generic class, the derive does not know the types of the fields. It assumes that they contain no
+/// fast arrays, and implements this trait. If a type argument contains fast arrays, the program does not
+/// compile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has or may have fast arrays, or does not derive `Replicated`",
     label = "must be a class without fast arrays",
@@ -85,8 +86,8 @@ pub type Edit<'a, T> = <T as Replicated>::Edit<'a>;
     note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are not objects: use values as fields of an object, as messages (`register_message`) or as inputs (`register_inputs`)"
 )]
 pub trait Replicated: Property + NetSerialize + Default + EveryFieldIsSend + EveryFieldIsSync {
-    /// The layout of the type, which is the table of its handles, paths, types, conditions and widths. The
-    /// layout can be printed as a table, which people can review.
+    /// The layout of the type, which is the table of its handles, paths, types, conditions and widths. Its
+    /// `Display` output is a table that people can review.
     const LAYOUT: &'static LayoutOf<Self>;
 
     /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)
@@ -112,7 +113,7 @@ pub trait Replicated: Property + NetSerialize + Default + EveryFieldIsSend + Eve
     fn edit(editor: Editor<'_, Self>) -> Self::Edit<'_>;
 
     /// Calls the notify method of the replicated field `field`. `field` is an index in the order of
-    /// declaration. The argument `old` has the object's values from before the update.
+    /// declaration. The argument `old` contains the object's values from before the update.
     #[doc(hidden)]
     fn notify(&mut self, field: usize, old: &Self);
 }

@@ -66,10 +66,10 @@ pub struct WireForm {
 pub(crate) enum Content {
     /// Functions that were written by hand. Two builds compare the version and the parameters.
     ByHand { version: u32, parameters: &'static [(&'static str, u128)] },
-    /// The fields of a struct, or of all variants of an enum. `variants` has the name of each variant and the
-    /// number of its fields. A struct has no variants.
+    /// The fields of a struct, or of all variants of an enum. `variants` contains the name of each variant
+    /// and the number of its fields. A struct has no variants.
     Derived { fields: &'static [Field], variants: &'static [(&'static str, usize)] },
-    /// All values that the shape describes, in order, with the attributes of a field.
+    /// All values that the shape describes, in the order of declaration, with the attributes of a field.
     Shape(Formatted),
     /// Values of another form, and the collections around them.
     Around(&'static Around, &'static WireForm),
@@ -90,7 +90,7 @@ pub enum Around {
 }
 
 impl Shape {
-    /// Returns the first field inside the type that has a condition.
+    /// Returns the name of the first field inside the type that has a condition.
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {
         match &self.kind {
@@ -208,7 +208,6 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) element: &'static Shape,
     /// The greatest number of elements that a server sends, unless an attribute sets another limit.
     pub(crate) max_len: u32,
-    /// Whether the elements of the collection have callbacks.
     pub(crate) has_callbacks: bool,
     /// The part of the shape that depends on whether the collection is a fast array or a map.
     pub(crate) form: I::Form,
@@ -228,7 +227,6 @@ pub(crate) struct MapShape {
     pub(crate) elements: CollectionShape<KeyBits>,
     /// The shape of the keys of the map. Attributes of the field do not apply to keys, but only to values.
     pub(crate) key: &'static Shape,
-    /// Whether the type is a set.
     pub(crate) is_set: bool,
 }
 
@@ -422,7 +420,6 @@ impl Field {
 }
 
 impl Shape {
-    /// Returns whether this is the shape of a tuple.
     pub(crate) fn is_tuple(&self) -> bool {
         matches!(self.kind, Kind::Struct(_)) && self.name == "()"
     }
@@ -468,7 +465,6 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
         let kind = Kind::FixedArray { element, len };
         Self {
@@ -481,7 +477,6 @@ impl Shape {
         }
     }
 
-    /// Returns the shape of an array of variable length.
     pub(crate) const fn array<A>(name: &'static str, array: &'static ArrayShape) -> Self {
         Self {
             name,

@@ -49,7 +49,6 @@ pub enum ReceivedChange<'a> {
 }
 
 impl<L, S> Step<L, S> {
-    /// Returns the same step with both elements converted.
     pub(crate) fn map<M, T>(
         self,
         of_live: impl FnOnce(L) -> M,

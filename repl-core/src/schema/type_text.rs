@@ -70,7 +70,7 @@ fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> Stri
     }
 }
 
-/// Returns the attribute of quantised values that clients always show as the nearest step.
+/// Returns `, exact` for a quantised value without a margin: clients always show its nearest step.
 fn exact(codec: &Codec) -> &'static str {
     if codec.has_margin() { "" } else { ", exact" }
 }
@@ -183,7 +183,6 @@ fn arguments(rust_name: &str) -> String {
     without_paths(start.map_or("", |start| &rust_name[start..]))
 }
 
-/// Returns a type without module paths.
 fn without_paths(rust_name: &str) -> String {
     let (mut text, mut word) = (String::new(), 0);
     let mut rest = rust_name;

@@ -51,8 +51,8 @@ pub trait NetSerialize: Sized + 'static {
     /// state is sent (R21).
     const WIRE_VERSION: u32 = 1;
 
-    /// Everything that decides which bits the serialiser writes, as a constant. The form prints as a table
-    /// for reviews, and two builds compare its checksum in the handshake.
+    /// Everything that decides which bits the serialiser writes, as a constant. Its `Display` output is a
+    /// table for reviews, and two builds compare its checksum in the handshake.
     ///
     /// The derives fill the form with names, types, widths and limits. By default, the form has only the name
     /// and the version. If other numbers also decide the bits of a type with its own serialiser, add them

@@ -1,8 +1,8 @@
 //! Whole numbers in attributes: the values of `bits`, `range`, `max_len`, `per_second` and similar options.
 //! Users may write constants of any integer type that fits in an `i128`.
 //!
-//! *Invariant:* no number is changed when it is converted. An `i128` can hold every value of each type that
-//! implements [`WholeNumber`].
+//! *Invariant:* no number is changed when it is converted. An `i128` can represent every value of each type
+//! that implements [`WholeNumber`].
 
 use crate::schema::const_text::Text;
 

@@ -168,7 +168,7 @@ impl WireForm {
         self.checksum
     }
 
-    /// Returns the first field inside the value that has a condition.
+    /// Returns the name of the first field inside the value that has a condition.
     #[doc(hidden)]
     #[must_use]
     pub const fn conditional_field(&self) -> Option<&'static str> {
@@ -193,8 +193,8 @@ impl Content {
 }
 
 impl Around {
-    /// Returns a checksum of these collections and of the values inside. The form of the values has the
-    /// checksum `form`.
+    /// Returns a checksum of these collections and of the values inside. `form` is the checksum of the form
+    /// of these values.
     pub(crate) const fn checksum(&self, form: u64) -> u64 {
         let (sum, inner) = match self {
             Self::Nothing => return form,
@@ -206,7 +206,6 @@ impl Around {
     }
 }
 
-/// Adds the number of fields and each field to a checksum.
 const fn add_fields(sum: Checksum, fields: &[Field]) -> Checksum {
     let mut sum = sum.number(fields.len() as u64);
     let mut i = 0;

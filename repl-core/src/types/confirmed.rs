@@ -23,9 +23,9 @@ use crate::schema::value::NetSerialize;
 /// assert_eq!(Confirmed::<u8>::default().at(70_003), None);
 /// ```
 ///
-/// On the wire, the value takes one bit, the 16 low bits of the tick, and the whole state. At 60 ticks a
-/// second, an object sends its owner about 200 bytes a second for the tick, plus 60 times the state. Give the
-/// property the condition `OwnerOnly`.
+/// On the wire, the value takes one bit, plus 16 bits for the low bits of the tick, plus the whole state. At
+/// 60 ticks a second, an object sends its owner about 200 bytes a second for the tick, plus 60 times the
+/// state. Give the property the condition `OwnerOnly`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confirmed<S> {
     /// The low bits of the tick. `None` before the first call of `set`.

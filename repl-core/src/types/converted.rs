@@ -117,5 +117,6 @@ impl<F> ConversionOf<F> {
     }
 }
 
-/// A type that compiles only if `Form` can be replicated. So the compiler reports this mistake first.
+/// A type that compiles only if `Form` can be replicated. With this type, the compiler reports an unsuitable
+/// `Form` before other errors.
 pub struct FormOf<Form: Property>(PhantomData<Form>);

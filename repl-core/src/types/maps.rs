@@ -54,7 +54,6 @@ macro_rules! entries {
     };
 }
 
-/// Implements [`Property`] and [`Map`] for maps.
 macro_rules! map {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
         entries!([$($generics)*] $type, $name, $remove, V, false, {
@@ -80,7 +79,6 @@ macro_rules! map {
     };
 }
 
-/// Implements [`Property`] and [`Map`] for sets.
 macro_rules! set {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
         entries!([$($generics)*] $type, $name, $remove, (), true, {

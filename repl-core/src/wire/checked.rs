@@ -84,8 +84,8 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Returns whether each update that was stored since `mark` takes at least `bits` bits. The first update
-    /// may take fewer bits.
+    /// Returns whether the updates that were stored since `mark`, except the first of them, each take at
+    /// least `bits` bits.
     #[must_use]
     pub fn rest_takes(&self, mark: CheckedMark, bits: usize) -> bool {
         let rest = self.updates.iter().skip(mark.updates).skip(1);
@@ -122,7 +122,6 @@ impl Checked {
         self.asked |= asked;
     }
 
-    /// Records that a key refers to an object.
     pub(crate) fn key_refers(&mut self) {
         self.refers = true;
     }
@@ -135,7 +134,6 @@ impl Checked {
     }
 }
 
-/// Moves `reader` forward to `position`.
 fn move_to(position: usize, reader: &mut BitReader<'_>) {
     // Validation has read these bits already, so `skip_bits` cannot fail.
     let skipped = reader.skip_bits(position.wrapping_sub(reader.position()));

@@ -18,7 +18,7 @@ use crate::object::level::{Array, Elements, Level, Slot};
 use crate::object::rows::Rows;
 use crate::object::write_recipe::WriteRecipe;
 
-/// Writes the values of the properties in `changes`, without the handles of the object's own level.
+/// Writes the values of the properties in `changes`, without the handles of the object itself.
 pub(crate) fn write_values(
     shadow: Level<'_>,
     changes: &Changelist,
@@ -202,7 +202,7 @@ fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(
     count::write_elements(elements, array.least_bits(), writer, write_whole)
 }
 
-/// Writes all values of a level, without handles.
+/// Writes all values of an object or element, without handles.
 fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
     let (mut next, end) = (1, level.handles() + 1);
     loop {
@@ -351,8 +351,8 @@ fn write_removals<I: Identity>(
     added: &[(I, Level<'_>)],
     writer: &mut BitWriter,
 ) {
-    // In a sweep, the receiver keeps each map entry that is in the update, but it keeps an item of a fast
-    // array only if the item is sent whole.
+    // If the update removes all elements except some, the receiver keeps each map entry that is in the
+    // update. But it keeps an item of a fast array only if the update lists the item here or sends it whole.
     let kept = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
     let all_here = elements.collection.len() == added.len() + kept.count();
     let only_here = match changes.sweep {

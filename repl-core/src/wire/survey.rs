@@ -62,7 +62,6 @@ impl Program {
     }
 }
 
-/// A value on the wire.
 struct WireValue<'a> {
     leaf: &'a LeafCommand,
     bits: BitSlice<'a>,
@@ -75,7 +74,6 @@ impl fmt::Debug for WireValue<'_> {
     }
 }
 
-/// The number of bits of each property.
 #[derive(Default)]
 struct Sizes(Vec<(u32, usize)>);
 

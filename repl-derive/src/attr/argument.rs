@@ -1,8 +1,8 @@
 //! Arguments of `#[replicated(…)]` and `#[rpc(…)]`: splits the list into the names of attributes and their
 //! values. Later, `check` checks whether the attributes may be combined.
 //!
-//! *Invariant:* each argument has the name of an attribute that is allowed at its place. Mistakes are
-//! reported at the smallest span.
+//! *Invariant:* each argument has a name that the attribute (`replicated` or `rpc`) allows on this kind of
+//! item, such as a field or a function. Mistakes are reported at the smallest span.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -30,7 +30,6 @@ pub(crate) type Flag = Option<At<()>>;
 /// One argument of an attribute: the name of an attribute, and its value.
 pub(crate) struct Argument {
     pub(crate) name: Ident,
-    /// The name of the attribute, as text.
     pub(crate) key: String,
     form: &'static str,
     pub(crate) value: Value,
@@ -143,7 +142,6 @@ impl Argument {
         Ok(Bounds { whole, min: representable(Number(min))?, max: representable(Number(max))? })
     }
 
-    /// Reads the name of a condition.
     pub(crate) fn condition(&self) -> Result<Ident> {
         if let Value::Equals(tokens) = &self.value {
             condition::one(tokens)?;
@@ -151,7 +149,6 @@ impl Argument {
         condition::named(&self.path()?)
     }
 
-    /// Parses the value in `name = value`.
     fn parsed<T: Parse>(&self) -> Result<T> {
         match &self.value {
             Value::Equals(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.malformed()),

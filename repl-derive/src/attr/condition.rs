@@ -8,7 +8,6 @@ use syn::{Error, Ident, Path, Result};
 
 use crate::spelling::{is_same_spelling, nearest};
 
-/// All conditions, in the order of their numbers.
 const NAMES: [&str; 17] = [
     "None",
     "InitialOnly",
@@ -43,7 +42,6 @@ pub(super) fn nearest_condition(key: &str) -> Option<&'static str> {
     nearest(bare(key), NAMES)
 }
 
-/// Returns the name of a condition without the prefix `COND_` of Unreal.
 fn bare(name: &str) -> &str {
     name.strip_prefix("COND_").unwrap_or(name)
 }
@@ -61,7 +59,6 @@ pub(super) fn one(value: &TokenStream) -> Result<()> {
     Err(Error::new_spanned(value, message))
 }
 
-/// Returns the condition with the name `path`.
 pub(super) fn named(path: &Path) -> Result<Ident> {
     let Some(name) = path.get_ident() else {
         let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();

@@ -20,13 +20,13 @@ use crate::error::Errors;
 
 pub(crate) use argument::{At, Flag};
 pub(crate) use number::{Bounds, Number};
+pub(crate) use place::OBJECT_ONLY_ATTRIBUTES;
 pub(crate) use quantize::{Quantize, QuantizeForm};
 pub(crate) use rpc::{Kind, RpcAttrs, RpcsAttrs, is_replicated, is_rpc};
 
 use argument::{Argument, each};
 use place::Place;
 
-/// The attributes of a type.
 #[derive(Default)]
 pub(crate) struct ContainerAttrs {
     pub(crate) all: Flag,
@@ -35,7 +35,6 @@ pub(crate) struct ContainerAttrs {
     pub(crate) callbacks: Flag,
 }
 
-/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
     /// The span of `replicated`, if the field has this attribute, with or without a list.
@@ -63,7 +62,6 @@ pub(crate) struct FieldAttrs {
     pub(crate) name: Option<At<LitStr>>,
 }
 
-/// The attributes of a variant.
 #[derive(Default)]
 pub(crate) struct VariantAttrs {
     pub(crate) name: Option<At<LitStr>>,

@@ -20,7 +20,6 @@ pub(super) struct Place {
     refused: &'static [&'static str],
 }
 
-/// The attributes of types.
 const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("all", "all"),
     ("name", "name = \"…\""),
@@ -32,7 +31,6 @@ pub(super) static TYPE: Place = replicated("on a type", TYPE_ATTRIBUTES, &[]);
 static ITEM: Place = replicated("on an item", TYPE_ATTRIBUTES, &["all"]);
 static VALUE: Place = replicated("on a value", TYPE_ATTRIBUTES, &["all", "callbacks"]);
 
-/// The attributes of fields.
 const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
     ("skip", "skip"),
     ("condition", "condition = OwnerOnly"),
@@ -54,7 +52,7 @@ const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
 ];
 
 /// The attributes that are allowed only on fields of objects.
-const OBJECT_ONLY_ATTRIBUTES: &[&str] =
+pub(crate) const OBJECT_ONLY_ATTRIBUTES: &[&str] =
     &["condition", "starts_off", "notify", "notify_always", "push", "location", "delta"];
 
 pub(super) static FIELD: Place = replicated("on a field", FIELD_ATTRIBUTES, &[]);
@@ -80,7 +78,6 @@ pub(super) static QUANTIZE: Place = replicated(
     &[],
 );
 
-/// The options of a call.
 pub(super) static CALL: Place = Place {
     attribute: "rpc",
     name: "in `#[rpc(…)]`",
@@ -153,12 +150,10 @@ impl Place {
         std::ptr::eq(self.forms, FIELD_ATTRIBUTES)
     }
 
-    /// Returns whether this place is inside `quantize(…)`.
     pub(super) fn is_quantize(&self) -> bool {
         std::ptr::eq(self, &QUANTIZE)
     }
 
-    /// Returns whether this place allows a condition.
     pub(super) fn has_conditions(&self) -> bool {
         !self.refused.contains(&"condition")
     }
@@ -173,7 +168,6 @@ impl Place {
         self.forms.iter().map(|&(name, _)| name).filter(|name| !self.refused.contains(name))
     }
 
-    /// Returns the names that may be suggested, as a text.
     pub(super) fn list(&self) -> String {
         self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }

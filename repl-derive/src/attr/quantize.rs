@@ -9,14 +9,12 @@ use super::argument::{Argument, Flag, Value, arguments};
 use super::number::{Bounds, Number};
 use super::place::QUANTIZE;
 
-/// The content of `quantize(…)`.
 pub(crate) struct Quantize {
     pub(crate) form: QuantizeForm,
     /// Whether clients always show the nearest step.
     pub(crate) exact: Flag,
 }
 
-/// The three forms of `quantize(…)`.
 pub(crate) enum QuantizeForm {
     Steps { step: Number, range: Box<Bounds> },
     SmallestThree(Number),

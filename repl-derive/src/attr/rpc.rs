@@ -18,7 +18,6 @@ pub(crate) enum Kind {
     Multicast,
 }
 
-/// The options of a call.
 pub(crate) struct RpcAttrs {
     /// The span of `rpc`.
     pub(crate) span: Span,
@@ -42,7 +41,6 @@ pub(crate) struct Kinds {
     multicast: Flag,
 }
 
-/// The options of a block of calls.
 #[derive(Default)]
 pub(crate) struct RpcsAttrs {
     pub(crate) krate: Option<At<Path>>,
@@ -58,7 +56,6 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the kind, as the attribute writes it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Server => "server",
@@ -107,7 +104,6 @@ impl RpcAttrs {
 }
 
 impl RpcsAttrs {
-    /// Reads the arguments of `#[rpcs(…)]`.
     pub(crate) fn parse(list: TokenStream, errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
         apply_all(arguments(list, &BLOCK), errors, |arg| arg.put(&mut attrs.krate, Argument::path_or_text));
@@ -115,12 +111,10 @@ impl RpcsAttrs {
     }
 }
 
-/// Returns whether an attribute is `#[rpc(…)]`.
 pub(crate) fn is_rpc(attribute: &Attribute) -> bool {
     CALL.reads(attribute)
 }
 
-/// Returns whether an attribute is `#[replicated(…)]`.
 pub(crate) fn is_replicated(attribute: &Attribute) -> bool {
     FIELD.reads(attribute)
 }

@@ -12,7 +12,6 @@ use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Member, Type};
 use super::field;
 use crate::ast::{Body, Container, Field, without_self};
 
-/// Generates the editor's type with its setters.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let setters = Setters::of(container, |code| code);
     setters.expand(container, generics)
@@ -51,7 +50,6 @@ fn with_lifetime(generics: &Generics, name: &str) -> Generics {
     generics
 }
 
-/// The methods of an editor.
 struct Setters(Vec<TokenStream>);
 
 impl Setters {
@@ -108,7 +106,6 @@ struct Setter<'a> {
     field: &'a Field<'a>,
     /// The position of the field among the fields that are sent.
     index: u16,
-    /// The names of the setters of all fields.
     names: &'a [Ident],
 }
 

@@ -52,7 +52,6 @@ pub(super) fn stub(container: &Container<'_>, generics: &Generics) -> Option<Tok
     })
 }
 
-/// Returns the first field with the attribute `location`.
 fn located<'c, 'a>(container: &'c Container<'a>) -> Option<&'c Field<'a>> {
     container.fields().into_iter().find(|field| field.attrs.location.is_some())
 }

@@ -24,7 +24,6 @@ use crate::check;
 use crate::derive::Derive;
 use crate::error;
 
-/// Runs one derive from input to output.
 pub(crate) fn derive(derive: Derive, input: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,

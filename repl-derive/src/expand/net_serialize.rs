@@ -20,7 +20,6 @@ struct Form<'a> {
     is_default: bool,
 }
 
-/// One field of a form.
 struct Part<'a> {
     field: &'a Field<'a>,
     /// The field's index among all fields of the type that are sent. It is `None` if the field is skipped.
@@ -292,12 +291,10 @@ fn bound(prefix: &str, index: usize) -> Ident {
     format_ident!("{}_{}", prefix, index)
 }
 
-/// Returns the table entry of a field.
 fn entry(index: usize) -> TokenStream {
     quote!(&<Self as __Fields>::FIELDS[#index])
 }
 
-/// Returns the serialiser of a field, if the field names one.
 fn serializer(container: &Container<'_>, field: &Field<'_>, index: usize) -> Option<TokenStream> {
     if !field.attrs.has_serializer() {
         return None;

@@ -16,7 +16,6 @@ use syn::{
 use crate::attr::{Kind, RpcAttrs, RpcsAttrs, is_replicated, is_rpc};
 use crate::error::Errors;
 
-/// An impl block with calls.
 pub(super) struct Block {
     pub(super) attrs: RpcsAttrs,
     /// The block without our attributes and without functions that have no body.
@@ -26,7 +25,6 @@ pub(super) struct Block {
     pub(super) incomplete: Vec<Signature>,
 }
 
-/// One call: a function with `#[rpc(…)]`.
 pub(super) struct Call {
     pub(super) attrs: RpcAttrs,
     /// The attributes of the function, as they are written.
@@ -37,18 +35,15 @@ pub(super) struct Call {
     /// The first parameter, if it is `self` or a reference. Through this parameter the function accesses its
     /// object.
     pub(super) object: Option<FnArg>,
-    /// The parameters that are sent.
     pub(super) parameters: Vec<Parameter>,
 }
 
-/// One parameter that is sent.
 pub(super) struct Parameter {
     pub(super) attributes: Vec<Attribute>,
     pub(super) pattern: Pat,
     pub(super) ty: Type,
 }
 
-/// A function without a body.
 struct Bodiless {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -123,7 +118,6 @@ impl Call {
         &self.signature.ident
     }
 
-    /// Returns the name of the call on the wire.
     pub(super) fn wire_name(&self) -> String {
         match &self.attrs.name {
             Some(name) => name.value.value(),
@@ -131,7 +125,7 @@ impl Call {
         }
     }
 
-    /// Returns where the call runs. For a call without a kind, which is a mistake, returns some kind.
+    /// Returns where the call runs. For a call without a kind, which is a mistake, returns `Server`.
     pub(super) fn kind(&self) -> Kind {
         self.attrs.kinds.given().first().map_or(Kind::Server, |&(kind, _)| kind)
     }
@@ -190,7 +184,6 @@ fn allow_references_to_values(own: &mut ItemImpl, calls: &[Call]) {
     }
 }
 
-/// Removes our attributes from a call and its parameters.
 pub(super) fn remove_our_attributes(attributes: &mut Vec<Attribute>, signature: &mut Signature) {
     attributes.retain(|attribute| !is_rpc(attribute));
     for input in &mut signature.inputs {
@@ -201,7 +194,6 @@ pub(super) fn remove_our_attributes(attributes: &mut Vec<Attribute>, signature: 
     }
 }
 
-/// Returns whether an item is a function without a body.
 pub(super) fn is_bodiless(item: &impl ToTokens) -> bool {
     parse2::<Bodiless>(item.to_token_stream()).is_ok()
 }

@@ -1,7 +1,7 @@
 //! The rules for blocks of calls, each with its reason.
 //!
-//! *Invariant:* code can be generated without errors for a block that passes, if its enum passes the rules
-//! for values. The compiler finds mistakes in types.
+//! *Invariant:* code can be generated without errors for a block that breaks no rule here, if its enum breaks
+//! no rule for values. The compiler finds mistakes in types.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;

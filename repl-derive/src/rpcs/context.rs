@@ -12,7 +12,6 @@ use crate::ast::{Body, Container, Variant};
 /// A block of calls with the names that its expansion uses.
 pub(super) struct Context<'a> {
     pub(super) block: &'a Block,
-    /// The enum of the calls.
     pub(super) container: &'a Container<'a>,
     /// The name of the generated type with a method for each call.
     pub(super) caller: &'a Ident,

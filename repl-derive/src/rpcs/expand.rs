@@ -133,7 +133,7 @@ fn method(context: &Context<'_>, call: &Call, variant: &Variant<'_>, send: &Toke
     }
 }
 
-/// Returns the condition that the type is an object. Because of this condition, the compiler reports a type
+/// Returns the `where` bound that the type is an object. Because of this bound, the compiler reports a type
 /// that is not an object only once, at the name of the type.
 fn is_an_object(context: &Context<'_>) -> TokenStream {
     let span = generated_span(context.block.own.self_ty.span());
@@ -182,7 +182,6 @@ fn entries(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the entry of one call.
 fn entry(context: &Context<'_>, call: &Call, variant: &Variant<'_>, parameters: &TokenStream) -> TokenStream {
     let (private, attrs) = (context.private(), &call.attrs);
     let kind = match call.kind() {

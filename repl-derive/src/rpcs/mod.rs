@@ -80,7 +80,6 @@ pub(crate) fn rpc(item: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns an error, followed by the unchanged item.
 fn with_error(error: &Error, item: &impl ToTokens) -> TokenStream {
     let error = error.to_compile_error();
     quote!(#error #item)

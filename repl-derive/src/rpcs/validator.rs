@@ -17,7 +17,6 @@ fn validated<'a>(context: &'a Context<'_>) -> impl Iterator<Item = (&'a Variant<
     context.calls().filter_map(|(call, variant)| Some((variant, &call.attrs.validate.as_ref()?.value)))
 }
 
-/// Returns the span of the last name in a path.
 fn span_of(path: &Path) -> Span {
     generated_span(path.segments.last().map_or_else(Span::call_site, |last| last.ident.span()))
 }

@@ -60,7 +60,6 @@ pub(super) fn type_of(parameter: &Parameter, own: &TokenStream) -> Option<TokenS
     foreign_token(ty.clone()).is_none().then(|| without_self(ty, own))
 }
 
-/// Returns the documentation of a call.
 pub(super) fn docs(call: &Call) -> impl Iterator<Item = &Attribute> {
     call.attributes.iter().filter(|attribute| attribute.path().is_ident("doc"))
 }

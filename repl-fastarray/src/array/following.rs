@@ -94,8 +94,8 @@ impl<T: FastArrayItem> FastArray<T> {
 
     /// Removes the item `id` from a shadow. Items that may own memory are removed from the storage
     /// immediately. Other items become tombstones, and are removed from the storage later together. Removing
-    /// many items together is faster: most of the time is needed to find items in a large array, and finding
-    /// many items at a time is faster.
+    /// many items together is faster, because the processor finds many items of a large array in less time
+    /// than one after another.
     fn remove_from_shadow(&mut self, id: ItemId) {
         if self.item_ids.add_tombstone(id) || needs_drop::<T>() {
             self.take_out_tombstones();

@@ -37,7 +37,6 @@ impl Index {
         self.indices.preload(id);
     }
 
-    /// Records that `id` is now at position `at`.
     pub(crate) fn set(&mut self, id: ItemId, at: usize) {
         self.indices.set(id, at as u32);
     }

@@ -35,7 +35,7 @@ pub(crate) struct ItemIds {
 }
 
 impl ItemIds {
-    /// Returns an empty list of ids. The first item that is added gets the id `next`.
+    /// Returns an empty list of ids. The first item that is added receives the id `next`.
     pub(crate) fn starting(next: ItemId) -> Self {
         Self {
             ids: Vec::new(),
@@ -46,12 +46,12 @@ impl ItemIds {
         }
     }
 
-    /// Returns the id that the first item of a copy of this array gets.
+    /// Returns the id that the first item of a copy of this array receives.
     pub(crate) fn next_for_copies(&self) -> ItemId {
         self.counter.next_for_copies()
     }
 
-    /// Makes new items get local ids from now on.
+    /// From now on, new items receive local ids (ids that a server never uses).
     pub(crate) fn start_locally(&mut self) {
         self.counter.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
@@ -77,13 +77,13 @@ impl ItemIds {
         })
     }
 
-    /// Makes new items get the ids that follow the `len` consecutive ids from `first` on.
+    /// From now on, new items receive the ids after the `len` consecutive ids that begin with `first`.
     pub(crate) fn continue_after(&mut self, first: ItemId, len: usize) {
         self.counter.follow(&IdCounter::after(first, len));
     }
 
-    /// Makes new items of this shadow get the ids that they would get in `live`. The shadow was updated from
-    /// `live`.
+    /// From now on, new items of this shadow receive the same ids as new items of `live`, from which the
+    /// shadow was updated.
     pub(crate) fn follow(&mut self, live: &Self) {
         self.counter.follow(&live.counter);
     }
@@ -94,8 +94,8 @@ impl ItemIds {
         self.counter.set_gaps(has_gaps);
     }
 
-    /// Makes new items get the ids that they would get in `other`. The array `other` must contain all ids of
-    /// this list.
+    /// From now on, new items receive the same ids as new items of `other`. The array `other` must contain
+    /// all ids of this list.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.counter = other.counter;
     }
@@ -275,7 +275,7 @@ impl ItemIds {
         }
     }
 
-    /// Calls `reorder` with the list of all ids, so that `reorder` changes their order.
+    /// Calls `reorder` with the list of all ids, so that it can change their order.
     pub(crate) fn reorder(&mut self, reorder: impl FnOnce(&mut [ItemId])) {
         reorder(&mut self.ids);
         self.index.take();

@@ -134,7 +134,8 @@ use item_ids::ItemIds;
 pub struct FastArray<T> {
     items: Vec<T>,
     item_ids: ItemIds,
-    /// In a shadow, the revision of the live array from which the shadow was last updated.
+    /// In a shadow (the server's copy with the values that it compared last), the revision of the live array
+    /// from which the shadow was last updated.
     followed: Option<FollowedRevision>,
     /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
@@ -147,8 +148,8 @@ impl<T> FastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
-    /// and so do tests of the end of the id range.
+    /// Returns an empty array. The first item that is added receives the id `next`. Clones use
+    /// `with_next_id`, and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -192,7 +193,7 @@ impl<T> FastArray<T> {
     }
 
     /// Returns the id of the item at `index`. The item keeps its id wherever it moves in the array, and no
-    /// other item gets the id.
+    /// other item receives the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.item_ids.ids.get(index).copied()
@@ -318,7 +319,6 @@ impl<T> FastArray<T> {
         self.item_ids.ids.try_reserve(additional)
     }
 
-    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.item_ids.next_for_copies()
     }

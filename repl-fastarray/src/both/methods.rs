@@ -33,7 +33,7 @@ macro_rules! methods_of {
             }
 
             /// Removes each item that is equal to the item before it. Of several equal items in a row, the
-            /// first item stays and keeps its id.
+            /// first item remains and keeps its id.
             pub fn dedup(&mut self)
             where
                 T: PartialEq,
@@ -42,7 +42,7 @@ macro_rules! methods_of {
             }
 
             /// Removes each item that has the same key as the item before it. Of several items in a row with
-            /// the same key, the first item stays and keeps its id.
+            /// the same key, the first item remains and keeps its id.
             pub fn dedup_by_key<K: PartialEq>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.dedup_by(|item, kept| key(item) == key(kept));
             }
@@ -61,7 +61,7 @@ macro_rules! methods_of {
                 self.retain(|_| goes.next() == Some(false));
             }
 
-            /// Appends the items of `other` as new items, and leaves `other` empty.
+            /// Appends the items of `other` as new items. `other` is empty afterwards.
             pub fn append(&mut self, other: &mut Self) {
                 self.extend(other.drain(..));
             }
@@ -76,7 +76,7 @@ macro_rules! methods_of {
 
             /// Removes the items from index `at` on and returns them in a new array. In the returned array,
             /// the removed items are new items, with ids that continue after the ids of this array. So no
-            /// split-off item gets the id of an item of this array.
+            /// item of the returned array receives the id of an item of this array.
             ///
             /// # Panics
             /// Panics if `at` is greater than the length.
@@ -107,8 +107,8 @@ macro_rules! methods_of {
                 self.extend(std::iter::repeat_with(make).take(lacking));
             }
 
-            /// Sorts the items. Items that compare as equal keep their order. Ids stay with their items.
-            /// Costs the same as [`sort_by`](Self::sort_by).
+            /// Sorts the items in ascending order. Items that compare as equal keep their order. Ids stay
+            /// with their items. Costs the same as [`sort_by`](Self::sort_by).
             pub fn sort(&mut self)
             where
                 T: Ord,
@@ -116,13 +116,13 @@ macro_rules! methods_of {
                 self.sort_by(T::cmp);
             }
 
-            /// Sorts the items by a key. Items with equal keys keep their order.
+            /// Sorts the items by a key, in ascending order. Items with equal keys keep their order.
             pub fn sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.sort_by(|one, other| key(one).cmp(&key(other)));
             }
 
-            /// Sorts the items by a key. The key is computed only once for each item. Items with equal keys
-            /// keep their order.
+            /// Sorts the items by a key, in ascending order. The key is computed only once for each item.
+            /// Items with equal keys keep their order.
             pub fn sort_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
                 let keys: Vec<_> = self.iter().map(key).collect();
                 let mut order: Vec<_> = (0..keys.len()).collect();
@@ -130,7 +130,7 @@ macro_rules! methods_of {
                 self.reorder(order);
             }
 
-            /// Sorts the items. Equal items may change their order.
+            /// Sorts the items in ascending order. Equal items may change their order.
             pub fn sort_unstable(&mut self)
             where
                 T: Ord,
@@ -138,7 +138,7 @@ macro_rules! methods_of {
                 self.sort_unstable_by(T::cmp);
             }
 
-            /// Sorts the items by a key. Items with equal keys may change their order.
+            /// Sorts the items by a key, in ascending order. Items with equal keys may change their order.
             pub fn sort_unstable_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
             }

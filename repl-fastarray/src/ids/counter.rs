@@ -1,13 +1,14 @@
 //! The id counter of an array: chooses the ids of new items. A *shadow* is the server's copy of an array,
 //! with the values that the server compared last.
 //!
-//! *Invariant:* no item gets an id that another item of the array has.
+//! *Invariant:* no item receives an id that another item of the array has.
 
 use repl_core::ItemId;
 
-/// If an array replaces another array, its ids may be greater than the ids of the other array by at most this
-/// number. Greater ids would come close to the end of the id range. After the end of the range, ids start
-/// again from the first id, and could repeat ids that the field used recently.
+/// The greatest distance by which the next id of an array that replaces another array may be ahead of the
+/// next id of the replaced array. At a greater distance, the items receive new ids. Otherwise the ids would
+/// soon reach the end of the id range and start again from the first id, and could repeat ids that the field
+/// used recently.
 const MAX_LEAD: u32 = 1 << 30;
 
 /// The counter that chooses the id of the next item.
@@ -47,8 +48,8 @@ impl IdCounter {
     /// Returns the first id for the `len` items of an array that has replaced another array. `self` is the
     /// counter of the shadow that was updated from the replaced array. `successor` is the counter of the new
     /// array, and `least` is the lowest id of its items. `others` visits the ids that are still in use, which
-    /// the items must not get. Returns `None` if the shadow has never seen any id of the new array, so that
-    /// the items can keep their ids.
+    /// the items must not receive. Returns `None` if the shadow has never seen any id of the new array, so
+    /// that the items can keep their ids.
     pub(crate) fn first_for_successor(
         &self,
         successor: &Self,
@@ -79,20 +80,19 @@ impl IdCounter {
         }
     }
 
-    /// Returns the id that the first item of a copy of the array gets. No item of the copied array has this
-    /// id. The copy of a client's array starts again at the first id of a server, because the copy may be
-    /// used on a server.
+    /// Returns the id that the first item of a copy of the array receives. No item of the copied array has
+    /// this id. The copy of a client's array starts again at the first id of a server, because the copy may
+    /// be used on a server.
     pub(crate) const fn next_for_copies(&self) -> ItemId {
         if self.next.is_local() { ItemId::FIRST } else { self.next }
     }
 
-    /// Makes new items get local ids (ids that a server never uses) from now on. `any_used` says whether some
+    /// From now on, new items receive local ids (ids that a server never uses). `any_used` says whether some
     /// local ids are in use.
     pub(crate) fn start_locally(&mut self, any_used: bool) {
         *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used, has_gaps: false };
     }
 
-    /// Sets whether this shadow may lack items of the live array.
     pub(crate) const fn set_gaps(&mut self, has_gaps: bool) {
         self.has_gaps = has_gaps;
     }

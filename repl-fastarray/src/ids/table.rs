@@ -1,7 +1,7 @@
 //! A hash table from item ids to small values. Most lookups in the table read only one cache line.
 //!
-//! *Invariant:* all cells from the home cell of an id (where a search starts) to the cell that holds the id
-//! are in use. At least one cell of the table is free.
+//! *Invariant:* all cells from the home cell of an id (where a search starts) to the cell that contains the
+//! id are in use. At least one cell of the table is free.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;

@@ -53,7 +53,8 @@ impl<'a> ChangedProperties<'a> {
         changed.map(|property| self.layout.property_name(property))
     }
 
-    /// Returns the handles of the changed properties, which are counted from one.
+    /// Returns the handles of the changed properties: their numbers in the layout of the item, counted from
+    /// one.
     #[must_use]
     pub fn handles(&self) -> &'a HandleSet {
         self.handles

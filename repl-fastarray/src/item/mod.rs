@@ -39,8 +39,8 @@ pub(crate) use update::ItemAccess;
             Clone, Default)] struct Entry({Self});`"
 )]
 pub trait FastArrayItem: Property {
-    /// The layout of one item: its handles, paths, types and widths. The layout of an item can be printed as
-    /// a readable table.
+    /// The layout of one item: the handles (numbers), paths, types and widths of its values. The layout of an
+    /// item can be printed as a readable table.
     const LAYOUT: &'static Layout;
 
     /// Whether the item has callbacks: [`OwnCallbacks`] or [`NoCallbacks`].

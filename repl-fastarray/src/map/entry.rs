@@ -27,7 +27,7 @@ impl<'a, K: Clone + PartialEq, V> Entry<'a, K, V> {
         &self.key
     }
 
-    /// Calls `edit` with a guard for the value if the map has the entry.
+    /// If the map has a value for this key, calls `edit` with a guard for the value.
     #[must_use]
     pub fn and_modify(mut self, edit: impl FnOnce(&mut ValueMut<'_, K, V>)) -> Self {
         if let hash_map::Entry::Occupied(known) = &mut self.place {
@@ -36,13 +36,13 @@ impl<'a, K: Clone + PartialEq, V> Entry<'a, K, V> {
         self
     }
 
-    /// Inserts `value` if the map does not have the entry. Returns a guard for the value of the entry.
+    /// Inserts `value` if the map has no value for this key. Returns a guard for the value of the entry.
     pub fn or_insert(self, value: V) -> ValueMut<'a, K, V> {
         self.or_insert_with(|| value)
     }
 
-    /// If the map does not have the entry, calls `make` and inserts the result. Returns a guard for the value
-    /// of the entry.
+    /// If the map has no value for this key, calls `make` and inserts the result. Returns a guard for the
+    /// value of the entry.
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> ValueMut<'a, K, V> {
         let Self { place, key, len, notes } = self;
         let guard = |value| ValueMut::new(value, Cow::Owned(key), len, notes);
@@ -56,7 +56,7 @@ impl<'a, K: Clone + PartialEq, V> Entry<'a, K, V> {
         }
     }
 
-    /// Inserts the default value if the map does not have the entry. Returns a guard for the value of the
+    /// Inserts the default value if the map has no value for this key. Returns a guard for the value of the
     /// entry.
     pub fn or_default(self) -> ValueMut<'a, K, V>
     where

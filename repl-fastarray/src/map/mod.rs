@@ -64,9 +64,9 @@ use notes::Notes;
 /// # Cost
 ///
 /// A method costs as much as the `HashMap` method of the same name, and each write also clones the key. The
-/// record has at most about two keys for each entry. After more writes between two ticks, and after an
-/// assignment, the next comparison visits all entries. On a client, the cost of the field's notify and of
-/// `Change::copy_to` also depends only on the number of changes.
+/// list of recorded keys has at most about two keys for each entry. After more writes than this between two
+/// ticks, and after an assignment, the next comparison visits all entries. On a client, the cost of the
+/// field's notify and of `Change::copy_to` also depends only on the number of changes.
 pub struct ReplicatedMap<K, V, S = RandomState> {
     map: HashMap<K, V, S>,
     notes: Notes<K>,

@@ -12,7 +12,8 @@ use crate::marks::{FollowedRevision, Log};
 pub(super) struct Notes<K> {
     /// The keys of the entries that were inserted, written to or removed.
     log: Log<K>,
-    /// In a shadow or another copy, the revision of the map from which it was last updated.
+    /// In a shadow (the server's copy with the values that it compared last) or another copy, the revision of
+    /// the map from which it was last updated.
     followed: Option<FollowedRevision>,
 }
 

@@ -33,12 +33,13 @@ impl ItemChange {
     }
 }
 
-/// The changes of an array's items since shadows were last updated from the array.
+/// The changes of an array's items since shadows (the server's copies of the array) were last updated from
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct ItemLog {
     pub(crate) changes: Log<ItemChange>,
-    /// The first of the new ids, if the items get new ids when the array is renumbered. `first` is zero if
-    /// the items keep their ids.
+    /// The first of the new ids, if the items receive new ids when the array is renumbered. `first` is zero
+    /// if the items keep their ids.
     first: AtomicU32,
     /// How far an item may be from the position that is recorded for it in `changes`. The number is
     /// `u32::MAX` if items may be anywhere.
@@ -46,15 +47,15 @@ pub(crate) struct ItemLog {
 }
 
 impl ItemLog {
-    /// Records that this array has replaced another array, so that the items of this array get ids from
+    /// Records that this array has replaced another array, so that the items of this array receive ids from
     /// `first` on when the array is renumbered.
     pub(crate) fn succeed(&self, first: ItemId) {
         self.first.store(first.number(), Ordering::Relaxed);
         self.changes.begin_lineage();
     }
 
-    /// Returns the first new id if the items get new ids. Then drops all log entries, because they contain
-    /// the old ids.
+    /// Returns the first new id if the items must receive new ids. Then drops all log entries, because they
+    /// contain the old ids.
     pub(crate) fn renumber(&mut self) -> Option<ItemId> {
         let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
         self.changes.forget();

@@ -1,5 +1,6 @@
 //! A change log: which elements of a collection were written to or removed since shadows were last updated
-//! from the collection.
+//! from the collection. A *shadow* is the server's copy of a collection, with the values that the server
+//! compared last.
 //!
 //! *Invariant:* each entry of the log belongs to one revision. The log contains the entries of the last
 //! revisions up to `revision`, without gaps, and no shadow was updated from a later revision.
@@ -56,7 +57,7 @@ impl<E> Log<E> {
         NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Gives this log a new lineage, so that no shadow takes it for the log that the shadow knows.
+    /// Sets a new lineage for this log, so that each shadow notices that it has not read this log before.
     pub(super) fn begin_lineage(&self) {
         self.lineage.store(Self::new_lineage().get(), Ordering::Relaxed);
     }
@@ -110,7 +111,8 @@ impl<E> Log<E> {
         self.entries.is_empty()
     }
 
-    /// Appends an entry to a log that is [trimmed](Self::trim). `len` is the number of elements.
+    /// Appends an entry. The caller has [trimmed](Self::trim) the log before. `len` is the number of elements
+    /// in the collection.
     pub(crate) fn append(&mut self, entry: E, len: usize)
     where
         E: PartialEq,

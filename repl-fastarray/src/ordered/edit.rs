@@ -1,6 +1,7 @@
 //! Methods that add and remove items of an ordered array.
 //!
-//! *Invariant:* every item that is added gets a label between the labels of its neighbours, and is marked.
+//! *Invariant:* every item that is added receives a label between the labels of its neighbours, and is
+//! marked.
 
 use std::cmp::Ordering;
 use std::ops::RangeBounds;
@@ -110,8 +111,8 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Inserts an item that a client's own code adds after the item `before`, if there is no free label
-    /// between two items of the server. The inserted item gets the label of `before`. The inserted item comes
-    /// after all server items with the same label, because local ids are greater than server ids.
+    /// between two items of the server. The inserted item receives the label of `before`. The inserted item
+    /// comes after all server items with the same label, because local ids are greater than server ids.
     fn insert_local_after(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = LabelledItem { item, label, id };

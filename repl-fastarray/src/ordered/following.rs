@@ -1,5 +1,5 @@
 //! Updates a shadow (the server's copy of an array with the values that it compared last) from a live ordered
-//! array, so that the shadow gets the same items and labels.
+//! array, so that the shadow receives the same items and labels.
 //!
 //! *Invariant:* the log entries of an ordered array contain keys of the live array, not indices. An item
 //! keeps its key as long as it exists.

@@ -1,7 +1,7 @@
 //! The traits through which `repl-core` uses an ordered array.
 //!
-//! *Invariant:* `repl-core` accesses items only by their ids. When `repl-core` writes to a replica or a
-//! shadow, it does not mark items.
+//! *Invariant:* `repl-core` accesses items only by their ids. When `repl-core` writes to a replica (a
+//! client's copy of an array) or a shadow (the server's copy), it does not mark items.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;

@@ -8,7 +8,6 @@ use std::cmp::Ordering;
 use repl_core::ItemId;
 use repl_core::label::Label;
 
-/// An item of an ordered array, with its label and its id.
 pub(super) struct LabelledItem<T> {
     pub(super) item: T,
     pub(super) label: Label,

@@ -1,7 +1,7 @@
 //! Chooses labels for items of an ordered array. A label stands for the position of an item, and is sent to
 //! clients.
 //!
-//! *Invariant:* every item that gets another label is also marked, so that the label is sent.
+//! *Invariant:* every item that receives another label is also marked, so that the label is sent.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Labels the items at `indices` with labels between the labels of their neighbours. If there are too few
-    /// short labels between the neighbours, items around them also get new labels.
+    /// short labels between the neighbours, items around them also receive new labels.
     pub(super) fn label_anyway(&mut self, indices: Range<usize>, hint: Hint) {
         let first = indices.start;
         let fits = self.label_within(indices.clone(), hint);

@@ -99,18 +99,18 @@ use runs::Runs;
 /// item needs 16 to 32 bytes more.
 pub struct OrderedFastArray<T> {
     items: Sequence<LabelledItem<T>>,
-    /// The table that finds the position of an item by id. This table is built by the first lookup by id, and
-    /// kept from then on.
+    /// The table that finds the position of an item by id. The first lookup by id builds this table, and
+    /// later changes update it. If all items are removed or receive new ids, the table is dropped.
     index: OnceLock<IdTable<Key>>,
     id_counter: IdCounter,
     log: ItemLog,
     runs: Runs,
-    /// In a shadow, the revision of the live array from which the shadow was last updated. The items of a
-    /// shadow are in no particular order.
+    /// In a shadow (the server's copy with the values that it compared last), the revision of the live array
+    /// from which the shadow was last updated. The items of a shadow are in no particular order.
     followed: Option<FollowedRevision>,
     /// In a client's replica, the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
-    /// In a client's replica, the keys of the items that got new labels from the update.
+    /// In a client's replica, the keys of the items that received new labels from the update.
     relabeled: Vec<Key>,
 }
 
@@ -121,8 +121,8 @@ impl<T> OrderedFastArray<T> {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// Returns an empty array. The first item that is added gets the id `next`. Clones use `with_next_id`,
-    /// and so do tests of the end of the id range.
+    /// Returns an empty array. The first item that is added receives the id `next`. Clones use
+    /// `with_next_id`, and so do tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -181,7 +181,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns the id of the item at `index`. The item keeps its id wherever it moves in the array, and no
-    /// other item gets the id.
+    /// other item receives the id.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.items.get(index).map(|entry| entry.id)
@@ -239,7 +239,6 @@ impl<T> OrderedFastArray<T> {
         index.get(id)
     }
 
-    /// Returns the id that the first item of a copy of this array gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.id_counter.next_for_copies()
     }

@@ -7,18 +7,19 @@ use std::ops::Range;
 use crate::sequence::{Key, Sequence};
 use repl_core::label::Label;
 
-/// The number of items on each side of a position without free labels that get new labels at first.
+/// If no label is free at a position, this many items on each side of the position receive new labels at
+/// first.
 const FIRST_REACH: usize = 16;
 /// The factor by which the range of relabelled items grows if too few labels are free in it.
 const REACH_FACTOR: usize = 4;
 /// The greatest number of digits of a new label while the range of relabelled items has its first size. Each
-/// time the range of relabelled items grows, the new labels must be one digit shorter. Between shorter
+/// time the range of relabelled items grows, the new labels must be one digit shorter. Between two shorter
 /// labels, more longer labels remain free.
 const MAX_DIGITS: usize = 8;
 
 /// Changes the labels of the items at `indices` and of items around them, so that labels are free at
-/// `indices`. `relabel` calls `relabelled` with the key of each item that gets a new label. `relabel` ignores
-/// the old labels of the items at `indices`.
+/// `indices`. `relabel` calls `relabelled` with the key of each item that receives a new label. `relabel`
+/// ignores the old labels of the items at `indices`.
 ///
 /// The range of relabelled items grows until enough labels are free: it has about 32 items if labels of 8
 /// digits are enough, 128 items if 7 digits are enough, and so on. The argument `label` returns the label of
@@ -57,8 +58,8 @@ mod tests {
     use super::*;
     use repl_core::label::Hint;
 
-    /// Inserts `count` labels one after another. `choose` gets the current number of labels, and returns the
-    /// index of the next label. Returns how many items were relabelled, and how often labels had to be
+    /// Inserts `count` labels one after another. `choose` receives the current number of labels, and returns
+    /// the index of the next label. Returns how many items were relabelled, and how often labels had to be
     /// changed.
     fn insert(count: usize, choose: impl Fn(usize) -> usize) -> (usize, usize) {
         let mut items: Sequence<Label> = Sequence::new();

@@ -52,10 +52,10 @@ impl Runs {
     /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: the
     /// hint says on which side of the new item the next item is expected.
     ///
-    /// Usually there is no hint for a run that changes direction, because after every change the free labels
-    /// between the two ends of the run become fewer. If a run changed direction at each of the last
-    /// [`EXPECTED_TURNS`] items, the next item is expected between the new item and the last item. A new item
-    /// of such a run gets a label far from the label of the last item.
+    /// Usually there is no hint for a run that changes direction, because with every change of direction,
+    /// fewer labels remain free between the two ends of the run. If a run changed direction at each of the
+    /// last [`EXPECTED_TURNS`] items, the next item is expected between the new item and the last item. A new
+    /// item of such a run receives a label far from the label of the last item.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.run_beside(before, after), before, after) {
             (Some((at, side)), ..) => {

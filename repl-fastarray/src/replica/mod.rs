@@ -21,7 +21,7 @@ pub(crate) trait Replica: Sized {
     /// The index or key at which an item is stored. A `Spot` stays valid until any item is removed from the
     /// storage.
     type Spot: Copy;
-    /// The items of the array, borrowed separately from the receipt.
+    /// The items of the array, borrowed separately from the receipt (the record of the current update).
     type Items<'a>: ItemAccess<Self::Item>
     where
         Self: 'a;
@@ -40,8 +40,8 @@ pub(crate) trait Replica: Sized {
     /// an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// Returns the items and the receipt. If the array has no receipt, the method creates one. After an array
-    /// got a receipt, items that the client's own code adds get local ids.
+    /// Returns the items and the receipt. If the array has no receipt, the method creates one. As soon as the
+    /// array has a receipt, items that the client's own code adds receive local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
     /// Appends an item with initial values and with an id that no other item has.
@@ -145,8 +145,8 @@ pub(crate) trait Replica: Sized {
         spots.into_iter().for_each(|spot| each(self.item_at(spot)));
     }
 
-    /// Calls `each` with the items that this update removes, either by listing them or by a sweep. Costs
-    /// O(items) after a sweep.
+    /// Calls `each` with the items that this update removes, either by listing them or by a sweep (which
+    /// removes all items that the rest of the update does not mention). Costs O(items) after a sweep.
     fn each_marked_for_removal(&self, each: &mut dyn FnMut(ItemId)) {
         let Some(receipt) = self.receipt() else { return };
         receipt.removed.iter().copied().for_each(&mut *each);

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use tree::{Keys, Order};
 
-/// If more than one of this many items has moved, sorting all items is faster than moving each item
+/// If more than 1/`SORT_SHARE` of the items have moved, sorting all items is faster than moving each item
 /// separately.
 const SORT_SHARE: usize = 8;
 
@@ -33,8 +33,8 @@ impl Key {
 
 /// A list of items in order. Each item in a [`Sequence`] can be found by its index or by its key.
 ///
-/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes the memory of an
-/// `Option` of its type, and about 16 bytes.
+/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item occupies the memory of
+/// an `Option` of its type, plus about 16 bytes.
 #[derive(Clone)]
 pub(crate) struct Sequence<T> {
     order: Order,
@@ -58,7 +58,6 @@ impl<T> Sequence<T> {
         self.order.len()
     }
 
-    /// Returns whether the sequence has no items. Costs O(1).
     pub(crate) const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -77,18 +76,15 @@ impl<T> Sequence<T> {
         self.order.reserve(new);
     }
 
-    /// Returns the item at `index`.
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         self.by_key(self.key_at(index)?)
     }
 
-    /// Returns a mutable reference to the item at `index`.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let key = self.key_at(index)?;
         self.by_key_mut(key)
     }
 
-    /// Returns the key of the item at `index`.
     pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
         self.order.key_at(index).map(Key)
     }
@@ -141,7 +137,7 @@ impl<T> Sequence<T> {
         known
     }
 
-    /// Removes all items and keeps the memory. Costs O(n).
+    /// Removes all items, but does not free the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.slots.clear();
@@ -153,7 +149,6 @@ impl<T> Sequence<T> {
         self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
     }
 
-    /// Returns an iterator over the items in order.
     pub(crate) fn iter(&self) -> Iter<'_, T> {
         self.iter_from(0)
     }

@@ -120,7 +120,6 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Returns an empty order.
     pub(crate) const fn new() -> Self {
         Self {
             nodes: Vec::new(),
@@ -133,12 +132,10 @@ impl Order {
         }
     }
 
-    /// Returns the number of keys. Costs O(1).
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns the key at `index`.
     pub(crate) fn key_at(&self, index: usize) -> Option<u32> {
         let spot = self.spot(index)?;
         Some(self.nodes[spot.leaf as usize].ids[spot.at])
@@ -225,7 +222,7 @@ impl Order {
         true
     }
 
-    /// Removes all keys and keeps the memory. Costs O(n).
+    /// Removes all keys, but does not free the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.free_nodes.clear();
@@ -237,7 +234,7 @@ impl Order {
     /// Returns how many keys at the start satisfy the condition `is_before`. Keys that satisfy `is_before`
     /// must come before all other keys.
     ///
-    /// The method calls `is_before` O(log n) times. The whole search takes O(log² n) steps, because
+    /// The method calls `is_before` O(log n) times. The whole search needs O(log² n) steps, because
     /// `partition_point` walks down to the first key of a node for each call.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(u32) -> bool) -> usize {
         let (mut node, mut index) = (self.root, 0);
@@ -267,7 +264,6 @@ impl Order {
         Keys { order: self, front, back, left: range.len() }
     }
 
-    /// Reserves memory for `additional` new keys.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.leaves.reserve(additional);
     }
@@ -321,8 +317,8 @@ impl Order {
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == NODE_ENTRIES {
-            // After an insertion at one end of the tree, more insertions at that end are likely. So the split
-            // leaves more room in the node at that end.
+            // After an insertion at one end of the tree, more insertions at that end are likely. So after the
+            // split, the node at that end has more free room.
             let cut = match at {
                 0 => NODE_ENTRIES - BUILT_ENTRIES,
                 _ if at == NODE_ENTRIES - 1 => BUILT_ENTRIES,
@@ -405,8 +401,8 @@ impl Order {
         self.set_parents(to, positions, level)
     }
 
-    /// Sets `node` as the parent of the entries in a range of it. The node is at `level` of the tree. Returns
-    /// how many keys are below the entries in `range`.
+    /// Sets `node` as the parent of those of its entries that are in `range`. The node is at `level` of the
+    /// tree. Returns how many keys are below the entries in `range`.
     fn set_parents(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;

@@ -72,7 +72,7 @@ fn op() -> impl Strategy<Value = Op> {
 struct Watcher {
     shadow: FastArray<u32>,
     /// The items that were written to since the shadow followed. `None` if the shadow may report every item,
-    /// because the array was replaced or its log was cut.
+    /// because the array was replaced, or entries of its log were dropped.
     touched: Option<BTreeSet<ItemId>>,
     /// The number of the array that the shadow has followed.
     followed: Option<u32>,

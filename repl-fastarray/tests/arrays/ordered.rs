@@ -15,7 +15,8 @@ use repl_fastarray::{ItemMut, OrderedFastArray};
 enum Op {
     Push(u16),
     Insert(usize, u16),
-    /// Inserts this many items one after another at one position, forward or backward.
+    /// Inserts items one after another: the first index, the number of items, and whether each item is
+    /// inserted after the previous item or before it.
     Type(usize, u8, bool),
     Remove(usize),
     RemoveById(usize),
@@ -406,7 +407,6 @@ fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
     array.conclude(true);
 }
 
-/// Returns the label with these digits, as an update contains it.
 fn label(digits: &[u8]) -> Label {
     let mut writer = repl_core::BitWriter::new();
     writer.write_bits(0, 2);

@@ -12,7 +12,6 @@ use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemMut, Order
 
 use crate::support::{Told, id};
 
-/// Returns the message of a panic.
 fn said(panics: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(panics)).expect_err("it panics");
     let text = payload.downcast_ref::<String>().cloned();

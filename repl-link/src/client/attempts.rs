@@ -8,15 +8,14 @@ use std::time::Duration;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::identity::Session;
 
-/// How long a client waits before it connects again. The wait doubles with each attempt that fails, from the
-/// first delay to the longest.
+/// How long a client waits before it connects again. The wait doubles with each attempt that fails, from
+/// `FIRST_DELAY` to `LONGEST_DELAY`.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 
 /// If the server forgot a session that lasted at least this long, the client connects again at once.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// The attempts of a client to connect.
 #[derive(Debug)]
 pub(super) struct Attempts {
     identity: Session,
@@ -48,12 +47,10 @@ impl Attempts {
         }
     }
 
-    /// Returns the instance number of the server that accepted this client last.
     pub(super) fn server(&self) -> Option<u64> {
         self.server
     }
 
-    /// Returns whether another session will begin.
     pub(super) fn has_next(&self) -> bool {
         self.next.is_some()
     }
@@ -95,7 +92,6 @@ impl Attempts {
         self.delay = self.delay.saturating_mul(2).min(LONGEST_DELAY);
     }
 
-    /// Ends the attempts to connect again.
     pub(super) fn stop(&mut self) {
         self.next = None;
     }
@@ -123,7 +119,7 @@ impl Attempts {
     }
 }
 
-/// How a new session relates to the last one.
+/// How a new session relates to the previous session of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// The session is the first one of the client.

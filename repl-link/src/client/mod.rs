@@ -94,14 +94,15 @@ pub struct ClientSession<P: Payload> {
     pub link: Link<P>,
     /// The registered types of messages, and the messages that were not polled.
     pub mailbox: Mailbox<()>,
-    /// The latest time that was passed to the client. An earlier time counts as this time.
+    /// The latest time that was passed to the client. If a later call passes an earlier time, the client uses
+    /// this time instead.
     now: Duration,
     last_tick: Duration,
     bytes_received: u64,
     packets_received: u64,
     make_rate: MakeRate<P>,
-    /// The new greatest size of packets, if a probe of the path has changed it. `None` after the user took
-    /// it.
+    /// The new greatest size of packets, if a probe of the path has changed it. `None` after the user has
+    /// read it with `take_changed_packet_bytes`.
     changed_packet_bytes: Option<usize>,
     /// The packets that were received and lost in all earlier sessions together.
     earlier: Earlier,
@@ -145,7 +146,7 @@ impl<P: Payload> ClientSession<P> {
         }
     }
 
-    /// Returns whether types may still be registered. This is so until the first tick.
+    /// Returns whether types may still be registered. Types may be registered until the first tick.
     #[must_use]
     pub fn may_register(&self) -> bool {
         self.handshake.is_idle() && self.attempts.is_first()
@@ -493,7 +494,8 @@ impl<P: Payload> ClientSession<P> {
         queue(handshake, link, channel, writer, *last_tick)
     }
 
-    /// Queues a message to the server that `write` writes. `write` also gets the inbox of the message's type.
+    /// Queues a message to the server that `write` writes. `write` also receives the inbox of the message's
+    /// type.
     ///
     /// # Errors
     /// Returns an error if the message cannot be sent. Then only the changes that `write` made remain.

@@ -28,7 +28,8 @@ impl<A: Address> Answers<A> {
         Self { waiting: VecDeque::new(), of_origin: BTreeMap::new() }
     }
 
-    /// Adds an answer to a packet of `received_bytes`, if it may be sent.
+    /// Adds an answer to a packet of `received_bytes` bytes, unless the answer is too long or too many
+    /// answers wait.
     pub(super) fn push(&mut self, to: A, packet: Vec<u8>, received_bytes: usize) {
         let waiting = self.of_origin.get(&to.origin()).copied().unwrap_or(0);
         if packet.len() < received_bytes && waiting < MAX_OF_ORIGIN && self.waiting.len() < MAX_ANSWERS {
@@ -37,7 +38,6 @@ impl<A: Address> Answers<A> {
         }
     }
 
-    /// Removes the oldest answer and returns it.
     pub(super) fn pop(&mut self) -> Option<(A, Vec<u8>)> {
         let (to, packet) = self.waiting.pop_front()?;
         if let Entry::Occupied(mut waiting) = self.of_origin.entry(to.origin()) {

@@ -9,12 +9,13 @@ pub struct EndpointConfig {
     /// [`DisconnectReason::Full`](crate::DisconnectReason::Full). At least 1. Default 1,024.
     ///
     /// A connection is half-open until its client has shown that it received the welcome, the packet by which
-    /// the server accepts it. Half-open connections may take half of the free places. Further connections
-    /// begin (the event `Connected`) and count one round trip later, when their clients have shown that they
-    /// received the welcome. If there is no free place then, a half-open connection ends to make room. So
-    /// half-open connections keep no client out, except those about whose logins the application still
-    /// decides. When one connection makes room for another, the server reports first that the new connection
-    /// has begun, and then that the old connection has ended.
+    /// the server accepts it. Half-open connections may take half of the free places. Further half-open
+    /// connections take no place yet. They begin (the event `Connected`), and need a place one round trip
+    /// later, when their clients have shown that they received the welcome. If no place is free then, a
+    /// half-open connection ends to make room. So half-open connections keep no client out, except
+    /// connections about whose logins the application still decides. When one connection makes room for
+    /// another, the server reports first that the new connection has begun, and then that the old connection
+    /// has ended.
     pub max_connections: usize,
     /// The greatest number of connections of one [origin](crate::Address::origin), for example of one IPv4
     /// address with all its ports. Further clients are refused with

@@ -30,7 +30,7 @@ impl Cookies {
     }
 
     /// Returns whether the cookie is valid. The comparison takes constant time: it compares all 64 bits in
-    /// one step, and always tries both periods.
+    /// one step, and always tries both the current and the previous period.
     pub(super) fn check(self, cookie: u64, address: &impl Hash, session: u64, now: Duration) -> bool {
         let present = self.period_at(now);
         let differs = |period: u64| (self.secret.cookie(address, session, period) ^ cookie) != 0;

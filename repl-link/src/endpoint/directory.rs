@@ -14,9 +14,9 @@ use crate::session::connection_id::ConnectionId;
 pub(super) struct Residents {
     /// The connection of the client that has most recently shown that it is at this address.
     pub(super) settled: Option<ConnectionId>,
-    /// The connections of other sessions. A newcomer takes the address over when its handshake succeeds.
-    /// Before that it does not end another connection, because its hello may be an old packet that arrived
-    /// late.
+    /// The newcomers: the connections of clients that have not shown this yet. A newcomer takes the address
+    /// over when its handshake succeeds. Before that, it does not end another connection, because its hello
+    /// (the first packet of a handshake) may be an old packet that arrived late.
     pub(super) newcomers: Vec<ConnectionId>,
 }
 
@@ -69,7 +69,6 @@ impl<A: Address> Directory<A> {
         self.sessions.get(&session).copied()
     }
 
-    /// Returns the connections of an address. `None` if there are none.
     pub(super) fn residents(&self, address: A) -> Option<&Residents> {
         self.addresses.get(&address)
     }
@@ -85,8 +84,8 @@ impl<A: Address> Directory<A> {
     }
 
     /// Adds a connection at an address. A newcomer takes the address over when its handshake succeeds. Any
-    /// other connection takes it over at once. The connection that had the address before still sends to it,
-    /// but receives no packets from there.
+    /// other connection takes it over at once. The packets of the connection that had the address before are
+    /// still sent there, but it receives no packets from there.
     pub(super) fn insert(&mut self, id: ConnectionId, session: u64, address: A, is_newcomer: bool) {
         let origin = address.origin();
         self.entries.insert(id, KnownClient { session, origin, address: Some(address), moves: 0 });
@@ -94,8 +93,8 @@ impl<A: Address> Directory<A> {
         self.addresses.entry(address).or_default().add(id, is_newcomer);
     }
 
-    /// Keeps only the newcomers for which `keeps` returns true: they still need the packets of the address.
-    /// The other newcomers still send to the address.
+    /// Keeps only the newcomers of an address for which `keeps` returns true, because they still need the
+    /// packets that arrive from there. The packets of the other newcomers are still sent to the address.
     pub(super) fn retain_newcomers(&mut self, address: A, keeps: impl Fn(ConnectionId) -> bool) {
         if let Some(residents) = self.addresses.get_mut(&address) {
             residents.newcomers.retain(|&newcomer| keeps(newcomer));
@@ -104,8 +103,8 @@ impl<A: Address> Directory<A> {
 
     /// Makes a newcomer of an address the settled connection. Returns the connections that it replaces. These
     /// are the connection that was settled, and the newcomers that came earlier, so that their late packets
-    /// cannot end a younger session. The replaced connections still send to the address, but receive no
-    /// packets from there.
+    /// cannot end a younger session. The packets of the replaced connections are still sent to the address,
+    /// but these connections receive no packets from there.
     pub(super) fn settle(&mut self, address: A, newcomer: ConnectionId) -> Vec<ConnectionId> {
         let Some(residents) = self.addresses.get_mut(&address) else { return Vec::new() };
         let Residents { settled, newcomers } = residents;
@@ -142,7 +141,6 @@ impl<A: Address> Directory<A> {
         Some(origin)
     }
 
-    /// Removes a connection from its address.
     fn leave(&mut self, id: ConnectionId) {
         let Some(address) = self.entries.get_mut(&id).and_then(|entry| entry.address.take()) else { return };
         let Some(residents) = self.addresses.get_mut(&address) else { return };

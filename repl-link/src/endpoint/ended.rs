@@ -30,7 +30,8 @@ impl Ended {
         }
     }
 
-    /// Removes and returns the connection to forget first, if there are more than `most` connections.
+    /// Removes and returns the connection to forget first, if there are more than `most` connections in the
+    /// list.
     pub(super) fn pop_beyond(&mut self, most: usize) -> Option<ConnectionId> {
         if self.half_open.len().saturating_add(self.others.len()) <= most {
             return None;

@@ -44,8 +44,8 @@ pub use origin::{Address, Origin};
 /// packets, or from a client that was restarted several times.
 const MAX_NEWCOMERS: usize = 4;
 
-/// One origin may take a 32nd of the places for half-open connections, but always [`LEAST_SHARE`] if there
-/// are enough.
+/// One origin (a host or network) may take 1/`SHARE` of the places for half-open connections. If there are
+/// few places, it may take [`LEAST_SHARE`] places, but at most half of all places.
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
@@ -94,17 +94,17 @@ pub struct Endpoint<A = SocketAddr> {
     config: EndpointConfig,
     secret: Secret,
     directory: Directory<A>,
-    /// The connections. A listed connection may have ended.
+    /// The connections that take places. Some of them may have ended, because ended connections are removed
+    /// from this list later.
     connections: Places,
-    /// The connections with unfinished handshakes. The handshake of a listed connection may have finished.
+    /// The connections whose handshakes have not finished. Some handshakes may have finished, because their
+    /// connections are removed from this list later.
     half_open: Places,
-    /// The connections that have ended and are remembered.
     ended: Ended,
     /// How many half-open connections ended to make room for others.
     evictions: u64,
-    /// Answers to clients without a connection.
     answers: Answers<A>,
-    /// The answer that was last returned.
+    /// The answer that was last returned. The caller of `poll_transmit` borrows its bytes.
     last_packet: Vec<u8>,
     polls: PollWatch,
 }
@@ -286,13 +286,13 @@ impl<A: Address> Endpoint<A> {
     /// `None` if connections that are not half-open have all places.
     ///
     /// Half-open connections may have places, because most of their clients are honest and get state sooner
-    /// in this way. But they take at most half of the free places, so that clients that have shown their
-    /// tokens find places.
+    /// in this way. But they occupy at most half of the free places, so that places remain for clients that
+    /// have shown their tokens.
     fn waits_for_place(&self, server: &impl Host) -> Option<bool> {
         let most = self.config.max_connections;
         let fits = |held: usize, free: usize| held < free.div_euclid(2);
-        // The list contains all half-open connections, and may contain more. If even the length of the list
-        // fits, the half-open connections need not be counted.
+        // `half_open` contains all half-open connections, and may contain connections that are not half-open
+        // any more. If even its length fits, the half-open connections need not be counted.
         if fits(self.half_open.taken(), most.saturating_sub(server.roster().open())) {
             return Some(false);
         }
@@ -339,8 +339,8 @@ impl<A: Address> Endpoint<A> {
         true
     }
 
-    /// Handles a newcomer that has shown its token: it gets the address and a place. If no place is free, a
-    /// half-open connection ends. If there is no half-open connection, the newcomer ends.
+    /// Handles a newcomer that has shown its token: it receives the address and a place. If no place is free,
+    /// a half-open connection ends. If there is no half-open connection, the newcomer ends.
     fn settle(&mut self, server: &mut impl Host, from: A, newcomer: ConnectionId) {
         for replaced in self.directory.settle(from, newcomer) {
             server.close(replaced, DisconnectReason::Replaced);
@@ -375,7 +375,6 @@ impl<A: Address> Endpoint<A> {
         }
     }
 
-    /// Forgets a connection that the server has removed.
     fn forget(&mut self, id: ConnectionId) {
         if let Some(origin) = self.directory.remove(id) {
             self.ended.remove(id);
@@ -394,7 +393,7 @@ fn holds_place(server: &impl Host, id: ConnectionId) -> bool {
     server.roster().handshake(id).is_some_and(|handshake| !handshake.is_through() && !handshake.waits())
 }
 
-/// Returns how many half-open connections one origin may have: never more than half of them.
+/// Returns how many half-open connections one origin may have: at most half of the limit, but at least one.
 fn share_of(config: &EndpointConfig) -> usize {
     let most = config.max_half_open.min(config.max_connections);
     most.div_euclid(SHARE).max(LEAST_SHARE).min(most.div_euclid(2)).max(1)

@@ -1,14 +1,15 @@
-//! The places for connections. Each connection takes one place, and the connections of each origin (a host or
-//! a network) may take only a part of the places.
+//! The places for connections. Each connection occupies one place, and the connections of each origin (a host
+//! or a network) may occupy only a part of the places.
 //!
-//! *Invariant:* no origin takes more places than its share, and all origins together take at most all places.
+//! *Invariant:* no origin occupies more places than its share, and all origins together occupy no more places
+//! than there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::origin::Origin;
 use crate::session::connection_id::ConnectionId;
 
-/// The connections that take places, grouped by origin.
+/// The connections that occupy places, grouped by origin.
 #[derive(Debug)]
 pub(super) struct Places {
     /// How many places there are.
@@ -28,7 +29,7 @@ impl Places {
     /// there is a free place.
     ///
     /// `needs` says whether a connection still needs its place. It is called only if no place seems to be
-    /// free: O(share), or O(places) if other origins take all places.
+    /// free. Then the cost is O(share), or O(places) if other origins take all places.
     pub(super) fn contenders(
         &mut self,
         origin: Origin,
@@ -62,12 +63,10 @@ impl Places {
         }
     }
 
-    /// Returns how many places are taken.
     pub(super) fn taken(&self) -> usize {
         self.taken
     }
 
-    /// Returns the connections that take places.
     pub(super) fn ids(&self) -> impl Iterator<Item = ConnectionId> {
         self.by_origin.values().flatten().copied()
     }

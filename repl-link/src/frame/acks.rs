@@ -8,7 +8,7 @@
 //! minus one in an Exp-Golomb code of order 2. The newest range comes first. The end of the newest range is
 //! the low 16 bits of its newest packet. The end of every other range is the number of missing packets
 //! between this range and the previous range, minus one, in an Exp-Golomb code of order 0. A zero bit ends
-//! the list of ranges. An empty list takes one bit, and a list of one range with up to four packets takes 21
+//! the list of ranges. An empty list has one bit, and a list of one range with up to four packets has 21
 //! bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -49,7 +49,7 @@ pub(crate) enum Arrival {
     TooOld,
 }
 
-/// The record of the packets that have arrived. The record takes 144 bytes of memory, whatever the peer
+/// The record of the packets that have arrived. The record occupies 144 bytes of memory, whatever the peer
 /// sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
@@ -121,8 +121,8 @@ impl Received {
     /// written first. The bit that ends the list of ranges is always written. Returns whether all ranges were
     /// written.
     ///
-    /// If a range does not fit, the sender gets no ack for its packets, and sends their content again after a
-    /// timeout.
+    /// If a range does not fit, the sender receives no ack for its packets, and sends their content again
+    /// after a timeout.
     pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
         // One bit is reserved for the zero that ends the list of ranges.
@@ -163,8 +163,8 @@ impl Received {
         self.arrived.get(word).is_some_and(|word| word & mask != 0)
     }
 
-    /// Clears the bits for the packets from `end` to `newest`. The cleared bits belonged to packets that are
-    /// older by the size of the window.
+    /// Clears the bits for the packets from `end` to `newest`. Until then, these bits belonged to packets
+    /// that are older by the size of the window.
     fn clear_up_to(&mut self, newest: Sequence) {
         let mut left = newest.since(self.end).saturating_add(1).min(WINDOW);
         let mut at = self.end;

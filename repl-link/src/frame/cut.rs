@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 /// The smallest size of a part, except for the last part of the content. Each stored part costs memory in
-/// addition to its bits, and the smallest size limits the number of parts.
+/// addition to its bits. The smallest size limits the number of parts, and thus this memory.
 pub const LEAST_PART_BITS: usize = 256;
 
 /// How content is cut into parts.
@@ -24,7 +24,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The greatest number of bits that [`write`](Self::write) takes, for content of up to 16 MiB.
+    /// The greatest number of bits that [`write`](Self::write) writes, for content of up to 16 MiB.
     pub const BITS: usize = 43 + 27 + 36;
 
     /// Returns a `Cut` for content in one piece.
@@ -145,8 +145,8 @@ impl Partial {
         whole
     }
 
-    /// Returns the whole content if `more` contains all missing parts, by their indexes. Does not store these
-    /// parts.
+    /// Returns the whole content if `more`, which maps the index of a part to its bits, contains all missing
+    /// parts. Does not store these parts.
     pub fn whole_with(&self, more: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
         let new = more.keys().filter(|&&index| !self.has(index)).count();
         if self.starts.len().saturating_add(new) < self.cut.parts() {
@@ -176,7 +176,7 @@ impl Partial {
         BitSlice::new(bytes, 0, self.cut.bits_of(index))
     }
 
-    /// Returns how many bytes the stored parts take.
+    /// Returns how many bytes the stored parts occupy.
     pub fn size(&self) -> usize {
         self.starts.iter().map(|&(index, _)| self.cut.bits_of(index as usize) / 8).sum()
     }

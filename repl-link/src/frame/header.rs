@@ -15,7 +15,7 @@ use super::sequence::Sequence;
 pub struct Header {
     /// The number of the packet.
     pub sequence: Sequence,
-    /// The number of the first packet of the same tick.
+    /// The number of the first packet that the sender sent in the same tick.
     pub stamp: Sequence,
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
     /// the floor.
@@ -24,14 +24,14 @@ pub struct Header {
 
 /// Data that one side of a link adds to the headers of its packets, for example the number of its tick.
 pub trait Extension: fmt::Debug + Default {
-    /// The data that the other side reads.
+    /// The data of the extension, as the other side reads it.
     type Content: fmt::Debug;
 
-    /// The greatest number of bits that the extension takes in a header.
+    /// The greatest number of bits that the extension occupies in a header.
     const BITS: usize;
 
-    /// Returns whether the extension contains data that the other side may not know yet. Then each packet has
-    /// the long form.
+    /// Returns whether the extension contains data that the other side may not know yet. Then each packet
+    /// contains the long form of the extension.
     fn is_urgent(&self) -> bool;
 
     /// Writes the extension of a header. `is_long` says whether to write the long form.

@@ -5,11 +5,11 @@
 //! is 1, its header, the length of its content in bits (in Exp-Golomb code of order 6), and its content. The
 //! header consists of the message's channel and the low 16 bits of its number in this channel. The header of
 //! each message except the first in a packet begins with a bit. If this bit is set, the message is the next
-//! message of the same channel, and the rest of the header is left out. The messages end where only the
-//! padding of the packet is left.
+//! message of the same channel, and the header has no further bits. The messages end where only the padding
+//! of the packet remains.
 //!
-//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit.
-//! The next part of the same message takes only two bits in addition to its content.
+//! A message that is too large for a packet is sent in parts. A part of a message begins with a zero bit. The
+//! next part of the same message needs only two bits in addition to its content.
 //!
 //! *Invariant:* a packet without messages has no additional bits for messages, and a message that is not cut
 //! into parts has no additional bits for parts.
@@ -24,15 +24,16 @@ use crate::frame::packet::read_end;
 /// bytes.
 const LENGTH_ORDER: u32 = 6;
 
-/// The greatest number of bits that a message takes without its content: two flags, the channel, the number
-/// and the length.
+/// The greatest number of bits of the head of a message. The head is everything before the content: two
+/// flags, the channel, the number and the length.
 pub(crate) const MESSAGE_HEAD_BITS: usize = 1 + 1 + 16 + 16 + 34;
 
-/// The greatest number of bits that a part of a message takes without its content.
+/// The greatest number of bits of the head of a message part. The head is everything before the content: two
+/// flags, the channel, the number, how the message is cut, and the index of the part.
 pub(crate) const PART_HEAD_BITS: usize = 1 + 1 + 16 + 16 + Cut::BITS;
 
-/// The number of bits that a part of a message takes without its content, if it comes directly after the
-/// previous part.
+/// The number of bits of the head of a message part that directly follows the previous part of the same
+/// message in the packet. The head is then only two flags.
 pub(crate) const NEXT_PART_BITS: usize = 2;
 
 /// Identifies a message or a part of a message that was sent: by its channel, its number in the channel, and

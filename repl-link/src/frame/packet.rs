@@ -9,13 +9,13 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use crate::frame::sequence::Sequence;
 
-/// The range of packet sizes that a side may be configured with. The smallest size has room for any small
-/// update. The greatest size is the limit of UDP.
+/// The range of packet sizes, in bytes, that a side may be configured with. The smallest size has room for
+/// any small update. The greatest size is the limit of UDP.
 pub const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// The packet size in bytes that every connection must support, unless its server is configured with a
-/// smaller size. Each host of the internet receives 576 bytes (RFC 791). The longest IPv4 header and the UDP
-/// header leave 508 bytes of these.
+/// smaller size. Each host of the internet receives 576 bytes (RFC 791). After the longest IPv4 header (60
+/// bytes) and the UDP header (8 bytes), 508 of these bytes remain.
 pub(crate) const LEAST_PACKET_BYTES: usize = 508;
 
 /// The size of the checksum at the start of each packet.
@@ -67,7 +67,7 @@ impl Salt {
     }
 }
 
-/// A cache of the last seed of a checksum, because 65,536 packets of state in a row have the same seed.
+/// A cache of the last seed of a checksum, because 65,536 consecutive packets of state have the same seed.
 #[derive(Debug, Default)]
 pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
@@ -88,7 +88,7 @@ pub(crate) struct Keys {
     pub session: u64,
     /// The token of the connection. Zero before the welcome.
     pub token: u64,
-    /// The value that is combined with the session for packets of state.
+    /// The value that is combined with the session by XOR to the key of packets of state.
     pub of_state: u64,
     /// Whether the transport encrypts and authenticates the packets, so that packets of state have no
     /// checksum.
@@ -120,7 +120,7 @@ pub(crate) enum Opened<'a> {
     State(Sequence, BitReader<'a>),
 }
 
-/// Begins a packet and leaves room for the checksum.
+/// Begins a packet, with room for the checksum at its start.
 pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.clear();
     writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
@@ -135,8 +135,8 @@ pub(crate) fn seal(writer: BitWriter, salt: Salt) -> Vec<u8> {
     bytes
 }
 
-/// Does the same as [`seal`], but appends the bytes to `into`, and takes the checksum's seed instead of the
-/// salt. Without a seed, there are zeros in place of the checksum.
+/// Does the same as [`seal`], but appends the bytes to `into`, and has the checksum's seed as its argument
+/// instead of the salt. Without a seed, there are zeros in place of the checksum.
 pub(crate) fn seal_into(writer: &mut BitWriter, seed: Option<u32>, into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(writer.finish());
@@ -168,8 +168,8 @@ pub(crate) fn content_of_state(bytes: &[u8]) -> Option<BitReader<'_>> {
 ///
 /// `newest` is the newest packet of state that has arrived so far. A packet contains only the lower 16 bits
 /// of its number, so the reader guesses the upper bits from `newest`. If a packet is more than 32,767 numbers
-/// away from `newest`, the guess is wrong, so its checksum does not match. `seed` is used again for the next
-/// packet.
+/// away from `newest`, the guess is wrong, so its checksum does not match. `seed` stores the last seed of a
+/// checksum, for the next packet.
 pub(crate) fn open<'a>(
     bytes: &'a [u8],
     keys: Keys,
@@ -200,7 +200,7 @@ pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
 /// Returns the checksum of a packet, the content that it covers, and a reader of this content.
 fn split(bytes: &[u8]) -> Option<(u32, &[u8], BitReader<'_>)> {
     let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
-    // The reader also gets the bytes of the checksum. A reader of fewer than eight bytes is slow, and a
+    // The reader also contains the bytes of the checksum. A reader of fewer than eight bytes is slow, and a
     // packet with only acks is short.
     let all = BitSlice::from(bytes);
     let reader = all.slice(CHECKSUM_BYTES.saturating_mul(8)..all.len())?.reader();

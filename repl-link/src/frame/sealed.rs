@@ -19,8 +19,8 @@ pub fn to_sealed(packet: &[u8], into: &mut Vec<u8>) {
 }
 
 /// Replaces `into` by the usual form of a packet that has arrived in the form of [`to_sealed`]. A packet of
-/// state gets zeros in place of the checksum. Bytes that are not a packet become a packet that every reader
-/// refuses.
+/// state then has zeros in place of the checksum. Bytes that are not a packet become a packet that every
+/// reader refuses.
 pub fn from_sealed(bytes: &[u8], into: &mut Vec<u8>) {
     into.clear();
     let is_state = bytes.first().is_some_and(|first| first & 1 == 0);

@@ -41,7 +41,8 @@ impl Sequence {
         Self(self.0.saturating_add(packets))
     }
 
-    /// Returns the number of the packet that is `packets` packets earlier, or of the first packet.
+    /// Returns the number of the packet that is `packets` packets earlier, or the number 0 if there is no
+    /// such packet.
     pub const fn minus(self, packets: u64) -> Self {
         Self(self.0.saturating_sub(packets))
     }

@@ -18,12 +18,11 @@ use crate::messages::progress::Progress;
 /// An unreliable message is dropped after this time without a new part.
 const EXPIRY: Duration = Duration::from_secs(5);
 
-/// The unfinished messages of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// The unfinished messages, by channel and number.
     unfinished: BTreeMap<(u16, u64), Unfinished>,
-    /// How many bytes the messages that are not bulk count for.
+    /// The bytes of the stored parts, plus 64 bytes for each message. Bulk messages do not count.
     bytes: usize,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Returns a copy of some content.
+    /// Returns a copy of `content`.
     pub(super) fn copied(content: BitSlice<'_>) -> Self {
         let mut bits = BitWriter::new();
         bits.append(content);
@@ -119,12 +118,10 @@ impl Content {
 }
 
 impl Assembly {
-    /// Returns whether no message is unfinished.
     pub(super) fn is_empty(&self) -> bool {
         self.unfinished.is_empty()
     }
 
-    /// Returns how many bytes the unfinished messages that are not bulk count for.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -143,8 +140,8 @@ impl Assembly {
         self.cut(key).map_or(Ok(false), |known| Ok(cut.compare(known)? == Ordering::Greater))
     }
 
-    /// Returns the content of a message that is not bulk, if `parts` contains all its missing parts, by their
-    /// indexes. Does not store the parts.
+    /// Returns the content of a message that is not bulk, if `parts`, which maps the index of a part to its
+    /// bits, contains all its missing parts. Does not store the parts.
     pub(super) fn whole_with(
         &self,
         key: (u16, u64),
@@ -157,9 +154,9 @@ impl Assembly {
         }
     }
 
-    /// Stores `parts` of a bulk message, if these are all its missing parts, by their indexes. Then returns
-    /// the content of the message, without copying it. The message stays unfinished until one of these parts
-    /// is [taken](Self::take).
+    /// Stores `parts`, which maps the index of a part to its bits, if these are all the missing parts of a
+    /// bulk message. Then returns the content of the message, without copying it. The message stays
+    /// unfinished until one of these parts is [taken](Self::take).
     pub(super) fn complete_bulk(
         &mut self,
         key: (u16, u64),
@@ -196,15 +193,13 @@ impl Assembly {
         self.unfinished.range((channel, 0)..=(channel, u64::MAX)).map(|(_, unfinished)| unfinished)
     }
 
-    /// Returns how many unfinished messages are reliable.
     pub(super) fn reliable(&self) -> usize {
         self.unfinished.values().filter(|unfinished| unfinished.is_reliable).count()
     }
 
     /// Stores a part of the message with the channel and number `key`. Returns the content of the message if
-    /// all its parts have arrived. `room` is the limit on the bytes that all unfinished messages that are not
-    /// bulk count for. If there is no room, drops unreliable messages, beginning with the message that has
-    /// waited longest for a new part.
+    /// all its parts have arrived. `room` is the limit on [`bytes`](Self::bytes). If there is no room, drops
+    /// unreliable messages, beginning with the message that has waited longest for a new part.
     pub(super) fn take(
         &mut self,
         key: (u16, u64),
@@ -284,7 +279,6 @@ impl Assembly {
         stalled.next().map(|((channel, _), _)| *channel)
     }
 
-    /// Drops an unfinished message with this channel and number, if there is one.
     pub(super) fn drop_message(&mut self, key: (u16, u64)) {
         self.remove(key);
     }

@@ -21,9 +21,9 @@ pub(super) struct BulkContent {
     pub cut: Cut,
     /// The chunks at the front of the content. All their parts have arrived.
     front: Vec<u8>,
-    /// The chunk after the front.
+    /// The index of the chunk after the front.
     next: usize,
-    /// The later chunks that have received parts.
+    /// The chunks after the front, by index, that have received some of their parts.
     chunks: BTreeMap<usize, Partial>,
     arrived_parts: usize,
     arrived_bits: usize,
@@ -62,7 +62,6 @@ impl BulkContent {
         true
     }
 
-    /// Returns how a chunk is cut.
     fn cut_of(&self, chunk: usize) -> Cut {
         let part_bits = self.cut.part_bits;
         let chunk_bits = part_bits.saturating_mul(CHUNK_PARTS);
@@ -82,7 +81,7 @@ impl BulkContent {
         self.next = self.next.saturating_add(1);
     }
 
-    /// Returns whether `parts` contains all missing parts, by their indexes.
+    /// Returns whether `parts`, which maps the index of a part to its bits, contains all missing parts.
     pub(super) fn lacks_only(&self, parts: &BTreeMap<usize, BitSlice<'_>>) -> bool {
         let new = parts.keys().filter(|&&index| !self.has(index)).count();
         self.arrived_parts.saturating_add(new) == self.cut.parts()
@@ -104,7 +103,7 @@ impl BulkContent {
     }
 }
 
-/// Returns the chunk of a part, and its place there.
+/// Returns the index of the chunk that contains a part, and the index of the part within this chunk.
 const fn place_of(index: usize) -> (usize, usize) {
     (index / CHUNK_PARTS, index % CHUNK_PARTS)
 }

@@ -3,9 +3,10 @@
 //! *Invariant:* both sides use the same limits here, so an honest peer never exceeds them.
 //!
 //! To add a kind of channel, add a variant to [`Channel`]. Code that depends on the kind uses a `match`
-//! without a wildcard, so the compiler lists all places to change, here and in `sending` and `incoming`. Code
-//! that calls `is_reliable` or `replaces_older` needs no change, unless both return true for the new kind. No
-//! kind today is both, so such a kind would also change `Incoming::take` and `SendingChannel::arrived`.
+//! without a wildcard, so the compiler lists all places to change, in this file and in the modules `sending`
+//! and `incoming`. Code that calls `is_reliable` or `replaces_older` needs no change, unless both functions
+//! return true for the new kind. Today no kind is reliable and also replaces older messages, so such a kind
+//! would also change `Incoming::take` and `SendingChannel::arrived`.
 //!
 //! To add a limit for a type of messages, add a field to [`MessageOptions`]. The compiler then shows where to
 //! decide whether both sides must agree on it. `outgoing` and `sending` obey limits when they send.
@@ -37,8 +38,8 @@ pub(crate) const fn is_bulk(bits: usize) -> bool {
     bits > USUAL_MESSAGE_BYTES * 8
 }
 
-/// Returns how many bytes a message counts for. The result is the same on every platform, so that both sides
-/// agree.
+/// Returns how many bytes a message of `bytes` bytes counts for in the limits on stored messages: `bytes`
+/// plus 64. The result is the same on every platform, so that both sides agree.
 pub const fn held_bytes(bytes: usize) -> usize {
     bytes.saturating_add(64)
 }
@@ -59,7 +60,7 @@ pub enum Channel {
     /// Each message arrives once, in the order in which they were sent. A message that was lost is sent
     /// again, and later messages wait for it.
     Ordered,
-    /// Each message arrives once, as soon as it can. A message that was lost is sent again.
+    /// Each message arrives once. It does not wait for other messages. A message that was lost is sent again.
     Unordered,
     /// Only the newest message counts: a message that arrives after a newer message of its type is dropped,
     /// and a lost message is not sent again. Use it for inputs and positions.
@@ -70,13 +71,13 @@ pub enum Channel {
         /// has no room, the messages of this many ticks wait, and older ones are dropped.
         copies: u8,
     },
-    /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once,
-    /// as soon as it can. Use it for effects that may be missing.
+    /// Each message is sent only one time, in the next tick in which there is room, and arrives at most once.
+    /// It does not wait for other messages. Use it for effects that may be missing.
     Unreliable,
     /// Each message is sent only one time. A message that still waits for room is dropped when a newer
-    /// message is added in a later tick. Each message arrives at most once, as soon as it can, even after
-    /// newer messages. Use it for messages that repeat the content of earlier messages, for example the last
-    /// inputs of a player.
+    /// message is added in a later tick. Each message arrives at most once, even if newer messages have
+    /// arrived before it. Use it for messages that repeat the content of earlier messages, for example the
+    /// last inputs of a player.
     Inputs,
 }
 
@@ -143,14 +144,14 @@ pub struct MessageOptions {
     /// connections at once, the sender stores one copy for all of them.
     pub max_bytes: usize,
     /// The weight of this type: 1 to 255. If several types have more to send than the link carries, they
-    /// share the link in proportion to their weights. The other types use the share that a type does not
-    /// need. Each side has its own weights. Default 16.
+    /// share the link in proportion to their weights. If a type does not need its whole share, the other
+    /// types use the rest. Each side has its own weights. Default 16.
     pub weight: u8,
     /// How many messages of this type a client may send in a second: at least 1. After a pause, it may send
     /// the same number without any delay between them. The client itself obeys this limit
     /// ([`SendError::TooFast`]), and the server ends the connection of a client that exceeds it
     /// ([`TooFast`](crate::DisconnectReason::TooFast)). Messages of a server have no such limit. Both sides
-    /// must register the same number. Default 1,000.
+    /// must register the same limit. Default 1,000.
     pub per_second: u32,
 }
 
@@ -232,7 +233,7 @@ impl ChannelConfig {
         self.options.max_bytes > USUAL_MESSAGE_BYTES
     }
 
-    /// Returns the options that both sides must agree on, by the names that the user knows.
+    /// Returns the options that both sides must agree on, each with the name that the user knows.
     pub fn forms(&self) -> Vec<Form> {
         let form = |path: &str, text: String, number: u64| Form {
             path: path.to_owned(),
@@ -262,10 +263,10 @@ pub enum SendError {
     #[error("not connected")]
     NotConnected,
     /// Too many messages of this type wait for their acks. Send the message again in a later tick. Three
-    /// limits apply: a type may have 1,024 messages waiting. Its waiting bytes may be as many as all types
-    /// together leave free of 256 KiB. Its waiting messages larger than a packet may be as many as all types
-    /// together leave free of 16. So one type alone takes at most half. Messages of more than 64 KiB do not
-    /// count in these bytes: all such messages of a type have together at most
+    /// limits apply: a type may have 1,024 waiting messages. All types together may have 256 KiB of waiting
+    /// bytes and 16 waiting messages that are larger than a packet. A type may use at most as much of these
+    /// two limits as is still free after all types are counted, so one type alone uses at most half. Messages
+    /// of more than 64 KiB do not count in these bytes: all such messages of a type have together at most
     /// [`max_bytes`](MessageOptions::max_bytes). Channels that are not [reliable](Channel::is_reliable) never
     /// return this error. If too much waits there, the oldest messages of the type are dropped.
     #[error("too many messages wait to be acknowledged")]

@@ -6,18 +6,17 @@
 /// Contents are moved to the front of the buffer when this many bytes and half of the buffer are unused.
 const LEAST_UNUSED_BYTES: usize = 1 << 10;
 
-/// The contents of the stored messages of a channel.
 #[derive(Debug, Default)]
 pub(super) struct ContentBuffer {
     bytes: Vec<u8>,
     /// How many bytes at the front of the buffer belong to contents that were removed.
     unused: usize,
-    /// The position of the first byte of the buffer.
+    /// The position of the first byte of the buffer, counted from the first byte that was ever added.
     start: u64,
 }
 
 impl ContentBuffer {
-    /// Adds a content. Returns its position.
+    /// Adds a content. Returns its position, which stays the same when the buffer moves its contents.
     pub(super) fn add(&mut self, content: &[u8]) -> u64 {
         let position = self.start.saturating_add(self.bytes.len() as u64);
         self.bytes.extend_from_slice(content);
@@ -30,7 +29,7 @@ impl ContentBuffer {
         self.bytes.get(at..at.saturating_add(len)).unwrap_or_default()
     }
 
-    /// Removes the oldest content, which has `len` bytes: amortised O(`len`).
+    /// Removes the oldest content, which has `len` bytes. Costs amortised O(`len`).
     pub(super) fn remove_first(&mut self, len: usize) {
         self.unused = self.unused.saturating_add(len).min(self.bytes.len());
         let is_empty = self.unused == self.bytes.len();

@@ -1,5 +1,5 @@
 //! The messages of a connection inside one process, which sends no packets. A message is written and its bits
-//! are delivered at once, so the receiver gets the same values as over a link.
+//! are delivered at once, so the receiver reads the same values as over a link.
 //!
 //! *Invariant:* the limits of a type of messages are the same as on a connection with packets.
 

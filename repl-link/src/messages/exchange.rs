@@ -18,9 +18,10 @@ use crate::rate::rate_limit::RateLimit;
 use crate::session::disconnect::DisconnectReason;
 
 /// A reliable message makes progress when a part of it arrives. A message that waits for an earlier message
-/// makes progress when the earlier message does. The connection ends after this time without progress: the
-/// longest of 30 s, three timeouts and 40 round trips. If nine of ten packets are lost in both directions, a
-/// message is tried four times a second, and only three of a million messages make no progress for 30 s.
+/// makes progress when the earlier message does. The connection ends if a message makes no progress for the
+/// longest of three times: 30 s, three timeouts, and 40 round trips. If nine of ten packets are lost in both
+/// directions, a message is tried four times a second, and only three of a million messages make no progress
+/// for 30 s.
 const LONGEST_STALL: Duration = Duration::from_secs(30);
 const STALL_TIMEOUTS: u32 = 3;
 const STALL_ROUND_TRIPS: u32 = 40;
@@ -40,7 +41,7 @@ pub struct Exchange {
 #[derive(Default)]
 pub struct CheckedMessages<'a> {
     messages: Vec<ReceivedMessage<'a>>,
-    /// The number of the packet in the mailbox that has checked it.
+    /// The number that the mailbox gave to the packet when it checked the messages.
     packet: u64,
 }
 
@@ -82,7 +83,8 @@ impl Exchange {
         }
     }
 
-    /// Returns about how many bytes of memory the messages take, without bulk messages.
+    /// Returns about how many bytes of memory the messages occupy, without bulk messages (of more than 64
+    /// KiB).
     pub fn held_bytes(&self) -> usize {
         self.outgoing.held_bytes().saturating_add(self.incoming.held_bytes())
     }
@@ -130,7 +132,7 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns an error if the connection must end, because a client has sent too many messages, or because
-    /// too many messages wait to be polled. In the second case, all messages of the packet are delivered
+    /// too many messages wait to be polled. In the latter case, all messages of the packet are delivered
     /// first. The reason names the type of the message.
     pub fn deliver<F: Sender>(
         &mut self,
@@ -162,7 +164,7 @@ impl Exchange {
     }
 
     /// Adds a message of a client, unless the client has sent too many of this kind. `max_bits` is the room
-    /// of a packet.
+    /// for messages in a packet, in bits.
     pub fn add_limited(
         &mut self,
         (channel, kind): (u16, usize),

@@ -17,7 +17,6 @@ use crate::messages::channel::{
 };
 use crate::messages::progress::Progress;
 
-/// The incoming messages of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     channels: Vec<ReceivingChannel>,
@@ -51,12 +50,12 @@ enum Early {
     None,
 }
 
-/// The parts of one message in a packet.
+/// The parts of one message that are in the same packet.
 struct PacketParts<'a> {
     cut: Cut,
     /// The index of the first part among the messages of the packet.
     first: usize,
-    /// The contents of the parts, by their indexes in the message.
+    /// The content of each part, with the index of the part in the message as the key.
     contents: BTreeMap<usize, BitSlice<'a>>,
 }
 
@@ -66,25 +65,23 @@ impl Incoming {
         *self = Self { channels: channels.map(ReceivingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns about how many bytes of memory the waiting messages take, without bulk messages.
     pub(crate) fn held_bytes(&self) -> usize {
         self.bytes.saturating_add(self.assembly.bytes())
     }
 
-    /// Returns whether no message waits for earlier messages or for its other parts.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.assembly.is_empty() && self.channels.iter().all(|receiving| receiving.early.is_empty())
     }
 
-    /// Returns the progress of a channel's oldest message that lacks parts.
     pub(crate) fn progress(&self, channel: u16) -> Option<Progress> {
         self.assembly.progress(channel)
     }
 
     /// Checks the messages of a packet, before any of its content is applied. Calls `read` with the channel
     /// and the content of each message that is in one piece, or whose last parts are in this packet. If the
-    /// message is in one piece, `read` also gets its index in the packet. For a bulk message, `read` gets the
-    /// index of its first part in the packet, because the message will be delivered with this part.
+    /// message is in one piece, `read` also receives its index in the packet. For a bulk message (of more
+    /// than 64 KiB), `read` receives the index of its first part in the packet, because the message will be
+    /// delivered with this part.
     ///
     /// The last parts of a bulk message are stored here, so that its content is not copied.
     ///
@@ -95,7 +92,8 @@ impl Incoming {
         messages: &[ReceivedMessage<'_>],
         mut read: impl FnMut(Option<usize>, u16, BitSlice<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
+        // An honest peer never exceeds the limit. A dishonest peer can exceed it by at most the messages of
+        // one packet.
         if self.held_bytes() > MAX_BYTES {
             return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
         }
@@ -150,9 +148,9 @@ impl Incoming {
         Ok(())
     }
 
-    /// Checks the bulk messages that a packet begins. Each is passed as its channel and its number of bytes.
-    /// The bulk messages of a channel that are unfinished or wait for delivery may together have only as many
-    /// bytes as the options of the channel allow.
+    /// Checks the bulk messages that a packet begins. Each item of `begun` is the channel of such a message
+    /// and its number of bytes. The bulk messages of a channel that are unfinished or wait for delivery may
+    /// together have only as many bytes as the options of the channel allow.
     fn check_bulk(&self, begun: impl Iterator<Item = (u16, usize)>) -> Result<(), ReadError> {
         let mut by_channel = BTreeMap::new();
         for (channel, bytes) in begun {
@@ -178,8 +176,8 @@ impl Incoming {
     }
 
     /// Handles a message that was checked. Calls `deliver` with the number and the content of each message
-    /// that can be delivered now: this message, and messages that have waited for it. The last argument of
-    /// `deliver` says whether `check` has already read this content with the index of this message.
+    /// that can be delivered now: `message` itself, and messages that have waited for it. The last argument
+    /// of `deliver` says whether `check` has already read this content with the index of this message.
     pub(crate) fn take(
         &mut self,
         message: &ReceivedMessage<'_>,
@@ -238,7 +236,7 @@ impl Incoming {
                     self.bytes = self.bytes.saturating_add(held_bytes(bytes));
                 }
                 early.insert(number, stored);
-                // Stored parts of unreliable messages must not take the room of a reliable message.
+                // Stored parts of unreliable messages must not occupy the room of a reliable message.
                 self.assembly.make_room(MAX_BYTES.saturating_sub(self.bytes));
             }
             Early::Ordered(early) => {
@@ -300,8 +298,9 @@ impl ReceivingChannel {
         self.config.channel.is_reliable()
     }
 
-    /// Returns whether a message has arrived before, or comes too late. An unreliable message is in only one
-    /// packet, and no packet is read twice, so an unreliable message cannot have arrived before.
+    /// Returns whether a message has arrived before, or arrives too late to be delivered. An unreliable
+    /// message is in only one packet, and no packet is read twice, so an unreliable message cannot have
+    /// arrived before.
     fn has_arrived(&self, number: u64) -> bool {
         let is_before = match self.config.channel {
             Channel::Ordered | Channel::Unordered | Channel::Sequenced { .. } => number < self.next,

@@ -1,10 +1,11 @@
 //! The two lanes of messages: usual messages are sent first, and bulk messages (more than 64 KiB) use the
-//! room that is left.
+//! room that then remains.
 //!
-//! *Invariant:* while bulk messages wait, at least one of [`SHARE`] bits that are sent is theirs.
+//! *Invariant:* while bulk messages wait, at least one of every [`SHARE`] bits that are sent belongs to bulk
+//! messages.
 
-/// If state and other messages leave no room, one of this many bits is still for bulk messages. This slows
-/// other data by at most 3 %.
+/// Even if state and other messages could use the whole link, one of this many bits is reserved for bulk
+/// messages. This slows other data by at most 3 %.
 const SHARE: usize = 32;
 
 /// By how many bits bulk messages can be behind their share, or ahead of it.
@@ -34,7 +35,7 @@ impl<T> ByLane<T> {
     }
 }
 
-/// The share of the sent bits that bulk messages get.
+/// The guaranteed share of bulk messages in the bits that are sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BulkShare {
     /// By how many bits bulk messages are behind their share.
@@ -42,12 +43,11 @@ pub(super) struct BulkShare {
 }
 
 impl BulkShare {
-    /// Returns how many bits of bulk messages are sent before anything else.
+    /// Returns how many bits of bulk messages must be sent in this tick before anything else.
     pub(super) fn bits(self) -> usize {
         usize::try_from(self.owed_bits).unwrap_or(0)
     }
 
-    /// Records how many bits of bulk messages were sent.
     pub(super) fn spend(&mut self, bits: usize) {
         self.owed_bits = self.owed_bits.saturating_sub_unsigned(bits as u64).max(-MOST_OWED_BITS);
     }

@@ -21,8 +21,8 @@ use crate::session::agreement::ChannelTerms;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::mismatch::MESSAGE;
 
-/// The greatest number of messages of one type and one sender that may wait to be polled, and of the bytes
-/// that they take on the wire.
+/// The greatest number of messages of one type and one sender that may wait to be polled, and the greatest
+/// number of bytes that they take on the wire.
 pub const MAX_UNREAD: usize = 4_096;
 const MAX_UNREAD_BYTES: usize = 1 << 20;
 
@@ -38,7 +38,6 @@ pub struct Mailbox<F> {
     packet: u64,
 }
 
-/// A type of messages.
 struct MessageType<F> {
     /// The kind and the name of the type, for example `message Chat`.
     name: String,
@@ -50,13 +49,13 @@ struct MessageType<F> {
 
 /// The unread messages of one type.
 pub trait Inbox<F>: Any + Send + Sync {
-    /// Checks that a message can be read, whatever objects exist. May keep the value until the message is
-    /// delivered, if `ticket` is `Some`.
+    /// Checks that a message can be read, whatever objects exist. If `ticket` is `Some`, the inbox may store
+    /// the value until the message is delivered.
     fn check(&mut self, content: BitSlice<'_>, ticket: Option<Ticket>) -> Result<(), ReadError>;
 
     /// Reads a message and stores it. If too many messages of the sender are unread, drops the oldest of
-    /// these messages. In a reliable channel, drops none: stores the message and returns an error. Drops a
-    /// message that cannot be read because an object in it does not exist.
+    /// these messages. In a reliable channel, drops no message: stores the new message and returns an error.
+    /// Drops a message that cannot be read because an object in it does not exist.
     fn push(&mut self, arrival: Arrival<'_, F>) -> Result<(), InboxRefusal>;
 
     /// Returns how many messages of each kind a client may send in a second. Returns an empty list if the
@@ -65,8 +64,8 @@ pub trait Inbox<F>: Any + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the descriptions of everything on which both sides must agree, to compare them in the
-    /// handshake.
+    /// Returns the descriptions of everything on which both sides must agree about this type, to compare them
+    /// in the handshake.
     fn forms(&self, config: &ChannelConfig) -> Vec<Form>;
 
     /// Drops waiting messages that are encoded for an earlier session.
@@ -83,7 +82,8 @@ pub trait Inbox<F>: Any + Send + Sync {
 pub struct Arrival<'a, F> {
     /// The sender of the message.
     pub from: F,
-    /// The number of the message in its channel. Messages that did not pass a link all have the number 0.
+    /// The number of the message in its channel. A message that is delivered inside one process, without a
+    /// link, has the number 0.
     pub number: u64,
     /// The bits of the message.
     pub content: BitSlice<'a>,
@@ -123,18 +123,17 @@ struct TypedInbox<F, M> {
     /// The senders of the unread messages, in the order in which the messages arrived.
     order: VecDeque<F>,
     unread: BTreeMap<F, Unread<M>>,
-    /// How many entries of `order` belong to messages that were dropped.
+    /// How many entries of `order`, of all senders together, belong to messages that were dropped.
     dropped: usize,
     read_ahead: ReadAhead<M>,
 }
 
-/// The unread messages of one sender.
 struct Unread<M> {
     /// The messages, each with the number of its bytes on the wire.
     messages: VecDeque<(M, usize)>,
     bytes: usize,
-    /// How many entries of `order` belong to messages that were dropped. They are the oldest entries of the
-    /// sender.
+    /// How many entries of this sender in `order` belong to messages that were dropped. They are the oldest
+    /// entries of the sender.
     dropped: usize,
 }
 
@@ -191,8 +190,9 @@ where
 impl<F: Sender, M> TypedInbox<F, M> {
     fn new(config: ChannelConfig) -> Self {
         let (order, unread, read_ahead) = (VecDeque::new(), BTreeMap::new(), ReadAhead::default());
-        // One packet can complete all bulk messages that the type may have, and release the messages that
-        // waited for them.
+        // One packet can complete all bulk messages (of more than 64 KiB) that a sender may have in this
+        // type, and thus also release the messages that waited for them. All of these must fit into the inbox
+        // at once.
         let bulk = if config.allows_bulk() { config.options.max_bytes } else { 0 };
         let max_unread_bytes = MAX_UNREAD_BYTES.saturating_add(bulk);
         Self {
@@ -237,8 +237,8 @@ impl<M> Unread<M> {
         Self { messages: VecDeque::new(), bytes: 0, dropped: 0 }
     }
 
-    /// Returns whether there is no room for a message of `bytes` bytes. All messages together may take `most`
-    /// bytes.
+    /// Returns whether there is no room for a message of `bytes` bytes. All messages of the sender together
+    /// may take `most` bytes.
     fn is_full(&self, bytes: usize, most: usize) -> bool {
         let is_over = self.bytes.saturating_add(bytes) > most;
         self.messages.len() >= MAX_UNREAD || is_over && !self.messages.is_empty()
@@ -260,7 +260,8 @@ impl<M> Unread<M> {
         self.dropped = self.dropped.saturating_add(1);
     }
 
-    /// Returns whether the next entry of the sender belongs to a dropped message, and removes it.
+    /// Returns whether the next entry of the sender in `order` belongs to a dropped message. If so, counts it
+    /// as removed.
     fn skips(&mut self) -> bool {
         let skips = self.dropped > 0;
         self.dropped = self.dropped.saturating_sub(1);
@@ -387,7 +388,8 @@ impl<F: Sender> Mailbox<F> {
         Ok(&mut self.writer)
     }
 
-    /// Writes a message with `write`, which gets the inbox of its type. Returns its channel and its bits.
+    /// Writes a message with `write`, which receives the inbox of the message's type. Returns its channel and
+    /// its bits.
     ///
     /// # Errors
     /// Returns an error if the type is not registered with an inbox of the type `I`. Also returns the errors
@@ -448,7 +450,8 @@ impl<F: Sender> Mailbox<F> {
         self.packet
     }
 
-    /// Checks that a message can be read. A message in a packet that is being checked has a ticket.
+    /// Checks that a message can be read. `ticket` identifies a message of a packet until its delivery, so
+    /// that the inbox can store the value.
     pub fn check(
         &mut self,
         channel: u16,

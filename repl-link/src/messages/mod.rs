@@ -7,7 +7,7 @@
 //!   [`parts`] are the parts of a message that is larger than a packet. Messages of more than 64 KiB (bulk
 //!   messages) have a separate [`lane`]. A [`recipient`] says who may receive a message.
 //! - Receiving: [`incoming`] puts messages in order. [`assembly`] collects the parts of large messages, and
-//!   [`bulk_content`] those of bulk messages. [`read_ahead`] keeps values that were read when a packet was
+//!   [`bulk_content`] those of bulk messages. [`read_ahead`] stores values that were read when a packet was
 //!   checked, until its messages are delivered. The [`mailbox`] knows the types, and stores messages until
 //!   the user polls them.
 //! - Both: [`exchange`] contains both directions of one connection. [`progress`] says how much of a large

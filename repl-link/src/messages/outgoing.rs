@@ -26,7 +26,7 @@ use crate::sent::in_flight::InFlight;
 use crate::sent::late::LateLog;
 use crate::sent::payload::{Payload, Record};
 
-/// The outgoing messages of a connection.
+/// The messages that one side of a connection sends, until they are acknowledged or no longer needed.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     channels: Vec<SendingChannel>,
@@ -34,8 +34,8 @@ pub struct Outgoing {
     declared_lost: Option<Box<LateLog<SentMessage, MAX_MESSAGES>>>,
     turns: ByLane<Turn>,
     bulk_share: BulkShare,
-    /// Whether there may be held messages. A held message waits because the other side does not accept parts
-    /// of more messages.
+    /// Whether there may be held messages. A held message is not sent yet, because the other side does not
+    /// accept parts of more messages.
     has_held: bool,
 }
 
@@ -54,7 +54,8 @@ impl Outgoing {
         *self = Self { channels: channels.map(SendingChannel::new).collect(), ..Self::default() };
     }
 
-    /// Returns about how many bytes of memory the messages take, without bulk messages. Costs O(channels).
+    /// Returns about how many bytes of memory the messages occupy, without bulk messages (of more than 64
+    /// KiB). Costs O(channels).
     pub fn held_bytes(&self) -> usize {
         let stored = self.channels.iter().map(|sending| sending.stored.bytes);
         stored.fold(
@@ -63,12 +64,14 @@ impl Outgoing {
         )
     }
 
-    /// Adds a message for anyone, which is sent in the next tick. `max_bits` is the room of a packet.
+    /// Adds a message for anyone, which is sent in the next tick. `max_bits` is the room for messages in a
+    /// packet, in bits.
     pub fn add(&mut self, channel: u16, writer: &mut BitWriter, max_bits: usize) -> Result<(), SendError> {
         self.add_for(Recipient::Anyone, channel, writer, max_bits)
     }
 
-    /// Adds a message for a recipient, which is sent in the next tick. `max_bits` is the room of a packet.
+    /// Adds a message for a recipient, which is sent in the next tick. `max_bits` is the room for messages in
+    /// a packet, in bits.
     pub fn add_for(
         &mut self,
         recipient: Recipient,
@@ -80,7 +83,8 @@ impl Outgoing {
     }
 
     /// Adds a message for a recipient, which is sent in the next tick. Large messages share the bytes of
-    /// `written` with all connections to which it is added. `max_bits` is the room of a packet.
+    /// `written` with all connections to which it is added. `max_bits` is the room for messages in a packet,
+    /// in bits.
     pub fn add_written(
         &mut self,
         recipient: Recipient,
@@ -100,9 +104,10 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Returns whether a reliable channel may store one more message. A channel may store as much as all
-    /// channels together leave free, so that no channel can fill the memory alone: the dynamic thresholds of
-    /// Choudhury and Hahne (*Dynamic Queue Length Thresholds for Shared-Memory Packet Switches*, 1998).
+    /// Returns whether a reliable channel may store one more message. A channel may store at most as much as
+    /// is still free after all channels are counted, so no channel can fill the memory alone: the dynamic
+    /// thresholds of Choudhury and Hahne (*Dynamic Queue Length Thresholds for Shared-Memory Packet
+    /// Switches*, 1998).
     fn has_room(&self, sending: &SendingChannel, cut: Cut) -> bool {
         let reliable = self.channels.iter().filter(|sending| sending.is_reliable());
         let (bytes, large) = reliable.fold((0_usize, 0_usize), |(bytes, large), sending| {
@@ -136,7 +141,7 @@ impl Outgoing {
         sending.end().checked_sub(1)
     }
 
-    /// Returns whether a message of a reliable channel is acknowledged, with all messages before it.
+    /// Returns whether a message of a reliable channel is acknowledged, together with all messages before it.
     pub fn has_arrived(&self, channel: u16, number: u64) -> bool {
         self.channels.get(channel as usize).is_none_or(|sending| number < sending.first())
     }
@@ -217,7 +222,7 @@ impl Outgoing {
     }
 
     /// Packets have become smaller: messages that do not fit into packets with room for `max_bits` are cut
-    /// again. Acks and losses of their earlier parts no longer count. Costs O(messages).
+    /// again. Acks and losses of the parts that were sent before are ignored. Costs O(messages).
     pub fn fit<R: Record>(&mut self, max_bits: usize, in_flight: &mut InFlight<R>) {
         for (sending, channel) in self.channels.iter_mut().zip(0..) {
             let numbers = sending.fit(max_bits);
@@ -233,7 +238,7 @@ impl Outgoing {
     }
 
     /// Releases held messages, one of each channel in turn, as long as the other side accepts parts of more
-    /// messages. Only messages that were cut again are held.
+    /// messages. Only messages that were cut again can be held.
     fn release(&mut self) {
         let reliable = || self.channels.iter().filter(|sending| sending.is_reliable());
         let under_way = || reliable().map(SendingChannel::under_way).fold(0, usize::saturating_add);
@@ -306,7 +311,8 @@ impl Outgoing {
     }
 
     /// Sends reliable messages again because the link has not answered for a long time. Affects the messages
-    /// of packets that were sent by the time `sent_by` and may still arrive. The ack of any copy is enough.
+    /// of packets that were sent by the time `sent_by` and may still arrive. The message is acknowledged when
+    /// any of its copies is acknowledged.
     pub fn retry<R: Record>(&mut self, in_flight: &InFlight<R>, sent_by: Duration) {
         for (sequence, packet) in in_flight.sent_by(sent_by) {
             for message in &packet.messages {

@@ -15,8 +15,8 @@ use crate::frame::sequence::Sequence;
 use crate::messages::progress::Progress;
 use crate::outbox::SEGMENT_BITS;
 
-/// How many parts of a large message fit into a packet. Small parts can use the room that other content
-/// leaves in a packet.
+/// How many parts of a large message fit into a packet. With several parts in a packet, a part can also use
+/// the room that other content leaves unused.
 const PARTS_IN_PACKET: usize = 4;
 
 /// Returns how a message of `bit_len` bits is cut, if a packet has room for `max_bits` bits.
@@ -26,12 +26,11 @@ pub(super) fn cut_for(bit_len: usize, max_bits: usize) -> Cut {
     }
     let head_bits = PART_HEAD_BITS + (PARTS_IN_PACKET - 1) * NEXT_PART_BITS + 2 * SEGMENT_BITS;
     let part_bits = max_bits.saturating_sub(head_bits) / PARTS_IN_PACKET;
-    // Whole bytes are copied faster.
+    // A part of whole bytes is copied faster.
     let part_bits = part_bits.saturating_sub(part_bits % 8);
     Cut { bit_len, part_bits: part_bits.max(LEAST_PART_BITS) }
 }
 
-/// The parts of an outgoing message.
 #[derive(Debug)]
 pub(super) struct Parts {
     cut: Cut,
@@ -40,13 +39,12 @@ pub(super) struct Parts {
     first: u32,
     /// The states of the parts from `first` on that were sent at least one time.
     states: VecDeque<State>,
-    /// The first part that must still be sent in this round. All later parts must be sent too, unless
-    /// acknowledged.
+    /// The first part that must still be sent in this round. All later parts must also be sent, except those
+    /// that are acknowledged.
     next: u32,
-    /// How many rounds are left, including the current one. Each round sends all parts that are not
+    /// How many rounds remain, including the current round. Each round sends all parts that are not
     /// acknowledged. A sequenced message has one round for each copy, and all other messages have one round.
     rounds: u8,
-    /// The parts that were lost and must be sent again.
     lost: BTreeSet<u32>,
     acked_bits: usize,
     /// Whether no part is sent yet, because the other side does not accept parts of one more message.
@@ -83,7 +81,7 @@ impl Parts {
         &self.content
     }
 
-    /// Returns the bytes of the whole message, which all connections share.
+    /// Returns the shared buffer with the bytes of the whole message.
     pub(super) fn shared(&self) -> Arc<Vec<u8>> {
         self.content.clone()
     }
@@ -161,7 +159,6 @@ impl Parts {
         self.first == self.end() || !is_reliable && self.next().is_none()
     }
 
-    /// Returns how much of the message is acknowledged.
     pub(super) fn progress(&self) -> Progress {
         Progress::of_bits(self.acked_bits, self.cut.bit_len)
     }

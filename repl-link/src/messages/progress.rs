@@ -3,8 +3,8 @@
 /// How much of a message has been transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// How many bytes of the message have arrived. On the sending side, how many bytes are acknowledged.
-    /// Begins again at 0 if the message is cut again because packets have become much smaller.
+    /// How many bytes of the message have arrived. On the sending side, how many bytes are acknowledged. The
+    /// number begins again at 0 if the message is cut again because packets have become much smaller.
     pub done_bytes: usize,
     /// How many bytes the message has on the wire.
     pub total_bytes: usize,
@@ -13,7 +13,7 @@ pub struct Progress {
 /// How much has been transferred of the large messages of one type, in both directions.
 ///
 /// A message is large if it does not fit into a packet. If several large messages are in transfer, each field
-/// describes the oldest.
+/// describes the oldest message of its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageProgress {
     /// The large message that this side sends. `None` if there is no large message that is not acknowledged.

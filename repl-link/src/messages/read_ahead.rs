@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-/// How many bytes the waiting values may take, without their own heap memory. Further messages are read again
-/// when they are delivered.
+/// How many bytes the waiting values may occupy. The heap memory that they own does not count. Messages
+/// beyond this limit are read again when they are delivered.
 const MAX_BYTES: usize = 16 << 10;
 
 /// Identifies a message of a packet that is checked. Tickets are in the order of the messages.
@@ -32,7 +32,6 @@ impl<V> Default for ReadAhead<V> {
 }
 
 impl<V> ReadAhead<V> {
-    /// The greatest number of values that wait.
     const MAX: usize = MAX_BYTES / size_of::<(Ticket, V)>();
 
     /// Keeps the value of a message, if there is room. Drops the values of earlier packets, because their
@@ -46,7 +45,7 @@ impl<V> ReadAhead<V> {
         }
     }
 
-    /// Returns the value of a message, if it was kept. Drops the values of earlier messages.
+    /// Returns the value of a message, if it was stored. Drops the values of earlier messages.
     pub fn take(&mut self, ticket: Ticket) -> Option<V> {
         while self.values.front().is_some_and(|(first, _)| *first < ticket) {
             self.values.pop_front();

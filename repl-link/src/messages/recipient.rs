@@ -15,6 +15,6 @@ pub enum Recipient {
     Owner,
 }
 
-/// Returns whether the other side may receive a message now. The arguments are its recipient, which is not
-/// [`Anyone`](Recipient::Anyone), and its content.
+/// A function that returns whether the other side may receive a message now. Its arguments are the recipient
+/// of the message, which is not [`Anyone`](Recipient::Anyone), and its content.
 pub type MayReceive<'a> = &'a dyn Fn(Recipient, &[u8]) -> bool;

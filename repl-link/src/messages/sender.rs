@@ -8,7 +8,7 @@ pub trait Sender: Copy + Ord + Send + Sync + 'static {
     /// Whether the senders are clients.
     const IS_CLIENT: bool;
 
-    /// Returns the connection of a client.
+    /// Returns the connection of the sender if the sender is a client, and `None` on a client.
     fn connection(self) -> Option<ConnectionId>;
 }
 

@@ -51,9 +51,10 @@ pub(super) struct SendingChannel {
     /// How many bits the channel may still send in its turn. Negative after a message that was larger than
     /// the rest of the turn.
     deficit_bits: ByLane<i64>,
-    /// The numbers of the held messages. Only reliable messages are held.
+    /// The numbers of the held messages, which are not sent yet, because the other side does not accept parts
+    /// of more messages. Only reliable messages are held.
     held: BTreeSet<u64>,
-    /// Whether `contents` has contents that no message needs.
+    /// Whether `contents` stores contents that no message needs any more.
     has_gaps: bool,
 }
 
@@ -73,7 +74,6 @@ pub(super) enum Stop {
 pub(super) struct Stored {
     /// The bytes of all stored messages, except bulk messages.
     pub bytes: usize,
-    /// The bytes of the bulk messages.
     pub bulk_bytes: usize,
     /// How many messages must be sent in the next tick, in whole or in part. Bulk messages do not count.
     pub waiting: usize,
@@ -93,22 +93,22 @@ struct Message {
     content: Content,
 }
 
-/// The form in which a message is sent.
+/// The form in which a message is stored and sent.
 #[derive(Debug)]
 enum Content {
     /// The message fits into a packet. The number is the position of its content in the buffer.
     Whole(u64, State),
     /// The message is larger than a packet.
     Parts(Box<Parts>),
-    /// The message was withdrawn. `mark` is the state of its mark.
+    /// The message was withdrawn. `mark` is the state of the empty message that replaces it.
     Withdrawn { mark: State, was_large: bool },
 }
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Message>() <= 56);
 
-/// The number that identifies the mark of a withdrawn message in the record of a sent packet. It stands in
-/// place of the index of a part. No message has this many parts.
+/// The number that identifies the mark of a withdrawn message in the record of a sent packet. It replaces the
+/// index of a part, because no message has this many parts.
 const MARK: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,6 @@ impl Message {
         is_bulk(self.bit_len)
     }
 
-    /// Returns whether the message is larger than a packet.
     fn is_large(&self) -> bool {
         match self.content {
             Content::Whole(..) => false,
@@ -170,14 +169,13 @@ impl Message {
         }
     }
 
-    /// Allows a held message to be sent.
     fn release(&mut self) {
         if let Content::Parts(parts) = &mut self.content {
             parts.is_held = false;
         }
     }
 
-    /// Returns how many bytes the message takes in the buffer of the channel.
+    /// Returns how many bytes the message occupies in the buffer of the channel.
     fn buffered_bytes(&self) -> usize {
         if matches!(self.content, Content::Whole(..)) { self.bytes() } else { 0 }
     }
@@ -272,12 +270,10 @@ impl SendingChannel {
         self.config.options.max_bytes
     }
 
-    /// Returns how many messages are stored.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Returns the number of the first message that is stored.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -287,7 +283,7 @@ impl SendingChannel {
         self.first.saturating_add(self.messages.len() as u64)
     }
 
-    /// Returns how many times each message is sent, if no packet is lost.
+    /// Returns how many times each message is sent, without repetitions after losses.
     fn times(&self) -> u8 {
         match self.config.channel {
             Channel::Sequenced { copies } => copies.max(1),
@@ -295,7 +291,6 @@ impl SendingChannel {
         }
     }
 
-    /// Checks whether a message of `bits` bits may be sent.
     pub(super) fn check_size(&self, bits: usize) -> Result<(), SendError> {
         self.config.check_size(bits)
     }
@@ -392,13 +387,11 @@ impl SendingChannel {
         self.messages.iter().filter(is_partial).count()
     }
 
-    /// Frees memory if the channel stores little.
     pub(super) fn shrink(&mut self) {
         shrink_sparse(&mut self.messages);
         self.contents.shrink();
     }
 
-    /// Begins the packets of a tick.
     pub(super) fn begin_pass(&mut self) {
         self.passes = self.passes.saturating_add(1);
         self.cursor = self.first;
@@ -556,7 +549,6 @@ impl SendingChannel {
         self.trim();
     }
 
-    /// Frees the contents that no message needs.
     fn close_gaps(&mut self) {
         if std::mem::take(&mut self.has_gaps) {
             let mut kept = ContentBuffer::default();

@@ -12,7 +12,7 @@ use crate::messages::channel::is_bulk;
 pub struct Written<'a> {
     bit_len: usize,
     writer: &'a mut BitWriter,
-    /// The bytes of the message, if a connection sends it in parts.
+    /// The bytes of the message in a shared buffer, once a connection sends the message in parts.
     shared: Option<Arc<Vec<u8>>>,
 }
 
@@ -35,8 +35,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Returns the bytes of the message, which all connections share. A bulk message is not copied. Instead
-    /// its buffer is taken out of the writer.
+    /// Returns the bytes of the message in a buffer that all connections share. A bulk message is not copied.
+    /// Instead its buffer is taken out of the writer.
     pub(super) fn shared(&mut self) -> Arc<Vec<u8>> {
         let Self { bit_len, writer, shared } = self;
         let make = || {

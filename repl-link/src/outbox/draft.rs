@@ -1,7 +1,7 @@
 //! The packet that an outbox is filling. When it is complete, its checksum is computed.
 //!
-//! *Invariant:* no bits of a packet stay in the draft for a later packet. So the connections of a server can
-//! share one draft.
+//! *Invariant:* no bits of a packet remain in the draft for a later packet. So the connections of a server
+//! can share one draft.
 
 use repl_core::BitWriter;
 

@@ -13,9 +13,9 @@ use crate::rate::byte_budget::ByteBudget;
 use crate::rate::rate_control::RateControl;
 use crate::sent::payload::Payload;
 
-/// The greatest number of bytes of memory that the record of a packet usually takes for each byte of the
-/// packet. In rare cases a record takes more, because an object of a few bytes in the packet has a changelist
-/// in the record.
+/// The greatest number of bytes of memory that the record of a packet usually occupies for each byte of the
+/// packet. In rare cases a record occupies more, because an object of a few bytes in the packet has a
+/// changelist in the record.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
 /// Bulk messages (more than 64 KiB) leave one of this many parts of the bytes in flight to all other data.
@@ -26,8 +26,8 @@ const REST_SHARE: usize = 8;
 const PROBES: usize = 4;
 
 impl<P: Payload> Outbox<P> {
-    /// Returns how many bits of a packet are free for data that is encoded once for several connections: for
-    /// a whole segment, or for a table with one entry.
+    /// Returns how many bits of a packet are free for a whole segment or a table with one entry, which is
+    /// encoded once for several connections.
     pub fn body_bits(&self) -> usize {
         self.max_bits() - frame_bits::<P>()
     }
@@ -48,8 +48,8 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Does the work of [`pace`](Self::pace) for ticks in which nothing was sent and `pace` was not called.
-    /// The last of these ticks was at the time `until`.
+    /// Does the work of [`pace`](Self::pace) afterwards for ticks in which nothing was sent and `pace` was
+    /// not called. The last of these ticks was at the time `until`.
     pub fn has_rested(&mut self, until: Duration) {
         if let Some(congestion) = &mut self.congestion {
             congestion.has_rested(until);
@@ -109,15 +109,15 @@ impl<P: Payload> Outbox<P> {
                 && (packets < PROBES || self.has_memory())
     }
 
-    /// From now on until the end of the tick, messages get only the room that all other data of this tick and
-    /// of the next tick does not need.
+    /// From now on until the end of the tick, messages receive only the room that all other data of this tick
+    /// and of the next tick does not need.
     pub(crate) fn begin_rest(&mut self) {
         self.rest = Some(Rest { is_short: self.is_short(), has_refused: false });
     }
 
-    /// Returns whether `bits` more bits may be sent. After [`begin_rest`](Self::begin_rest), they must leave
-    /// room for the next tick: in the congestion control, in the user's budget, and an eighth of the bytes
-    /// that may be in flight.
+    /// Returns whether `bits` more bits may be sent. After [`begin_rest`](Self::begin_rest), room for the
+    /// next tick must remain in the congestion control and in the user's budget, and an eighth of the packets
+    /// and bytes that may be in flight must remain unused.
     pub(super) fn leaves_room(&mut self, bits: usize) -> bool {
         if self.rest.is_none() {
             return true;
@@ -152,12 +152,14 @@ impl<P: Payload> Outbox<P> {
         may_begin
     }
 
-    /// Returns whether the limits have refused something in this tick, or allow no more now.
+    /// Returns whether the limits have prevented something from being sent in this tick, or allow nothing
+    /// more now.
     pub fn has_refused(&self) -> bool {
         self.has_refused || self.is_exhausted()
     }
 
-    /// Returns whether the limits have refused something since the last call, or allow no more now.
+    /// Returns whether the limits have prevented something from being sent since the last call, or allow
+    /// nothing more now.
     pub fn take_refused(&mut self) -> bool {
         std::mem::take(&mut self.has_refused) || self.is_exhausted()
     }
@@ -173,14 +175,14 @@ impl<P: Payload> Outbox<P> {
         packets.saturating_mul(self.mtu_bytes).min(in_flight).min(link).min(pass).min(budget)
     }
 
-    /// Returns whether the user's budget has room for a shared segment. If it has not, the segment is sent
-    /// entry by entry.
+    /// Returns whether the user's budget has room for a shared segment. If there is no room, the segment is
+    /// sent entry by entry.
     pub fn affords(&self, segment_bits: usize) -> bool {
         segment_bits.saturating_add(frame_bits::<P>()) <= self.unspent_bits()
     }
 
-    /// Returns how many bits are left for updates in the packet that is being filled. If none is being
-    /// filled, returns the bits of an empty packet.
+    /// Returns how many bits are still free for updates in the packet that is being filled. If no packet is
+    /// being filled, returns the free bits of an empty packet.
     pub fn packet_room(&self) -> usize {
         match self.record {
             Some(_) => self.max_bits().saturating_sub(self.filling_bits() + 2),
@@ -188,7 +190,7 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Returns how many bits the limits leave for further updates in the packet that is being filled. The
+    /// Returns how many bits the limits allow for further updates in the packet that is being filled. The
     /// first update of a packet may exceed the budget, so that an update larger than the budget of a tick can
     /// be sent at all.
     pub fn room(&self) -> usize {
@@ -196,7 +198,6 @@ impl<P: Payload> Outbox<P> {
         self.packet_room().min(unspent)
     }
 
-    /// Returns how many bits the user's budget has left in this tick.
     fn unspent_bits(&self) -> usize {
         let left = self.budget.as_ref().map_or(usize::MAX, |budget| budget.left_bytes());
         left.saturating_mul(8).saturating_sub(self.filling_bits())
@@ -208,17 +209,17 @@ impl<P: Payload> Outbox<P> {
         self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
     }
 
-    /// Returns whether the connection takes more memory than its limit allows.
+    /// Returns whether the connection occupies more memory than its limit allows.
     pub fn is_over_memory(&self) -> bool {
         self.memory_bytes() > self.limits.memory_bytes
     }
 
-    /// Returns about how many bytes of memory the connection takes in total. Costs O(1).
+    /// Returns about how many bytes of memory the connection occupies in total. Costs O(1).
     pub fn memory_bytes(&self) -> usize {
         self.held_bytes().saturating_add(self.other_bytes)
     }
 
-    /// Returns about how many bytes of memory the packets, their records and the spare buffers take. Costs
+    /// Returns about how many bytes of memory the packets, their records and the spare buffers occupy. Costs
     /// O(1).
     fn held_bytes(&self) -> usize {
         self.in_flight.held_bytes() + self.queue.waiting.held_bytes()

@@ -30,11 +30,11 @@ use crate::sent::payload::{BodyWriter, Payload};
 pub use draft::Draft;
 pub use writing::Body;
 
-/// The room that a packet keeps for the beginning and the end of a segment of its body, in bits. A body is a
-/// list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
+/// The room that is reserved in a packet for the beginning and the end of a segment of its body, in bits. A
+/// body is a list of segments: a bit that is 1 comes before each segment, and a zero bit ends the list.
 pub const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
-/// The greatest number of bits that the frame of a packet takes. The frame consists of the checksum, the
+/// The greatest number of bits that the frame of a packet occupies. The frame consists of the checksum, the
 /// kind, the number, the offset to the stamp, the floor, the extension, the acks, and the end of the body.
 pub const fn frame_bits<P: Payload>() -> usize {
     32 + 1 + 16 + 24 + 24 + P::Extension::BITS + MAX_ACK_BITS + 1
@@ -59,15 +59,15 @@ pub struct Outbox<P: Payload> {
     next: Sequence,
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
-    /// The packet that is being filled. In a box, because the connections of a server take turns with one
-    /// draft.
+    /// The packet that is being filled. In a box, so that the connections of a server can exchange one draft
+    /// by swapping pointers.
     draft: Box<Draft<P>>,
-    /// The record of the packet that is being filled.
+    /// The record of the packet that is being filled. `None` if no packet is being filled.
     record: Option<Box<SentPacket<P::Record>>>,
     /// The complete packets with state, and the control packets between them.
     pub queue: SendQueue,
-    /// The number of bytes of memory that the connection takes outside the outbox. This memory is measured in
-    /// each tick, before and after the packets are sent.
+    /// The number of bytes of memory that the connection occupies outside the outbox. This memory is measured
+    /// in each tick, before and after the packets are sent.
     pub other_bytes: usize,
     /// The number of bytes in the packets that were completed in this tick.
     pass_bytes: usize,
@@ -82,19 +82,20 @@ pub struct Outbox<P: Payload> {
     has_acked_all: bool,
     /// The data that this side adds to its headers. `None` if it adds nothing.
     pub extension: Option<P::Extension>,
-    /// The part of the checksum's salt that makes packets of state valid only for this session and this
-    /// client.
+    /// A number that the checksums of packets of state include, so that these packets are valid only for this
+    /// session and this client.
     pub binding: u64,
     /// The seed that was computed for the checksum of the last packet.
     seed: LastSeed,
     /// Whether the transport encrypts and authenticates the packets, so that packets of state need no
     /// checksum.
     pub(crate) is_sealed: bool,
-    /// The packets that were declared lost most recently, each with the time when it was sent and its bytes.
+    /// The packets that were declared lost most recently, each with the time when it was sent and its size in
+    /// bytes.
     given_up: LateLog<(Duration, usize), MAX_GIVEN_UP>,
     /// Whether the limits have prevented something from being sent.
     has_refused: bool,
-    /// The room that was left for bulk messages in this tick. `None` before bulk messages are sent.
+    /// The room that remained for bulk messages in this tick. `None` before bulk messages are sent.
     rest: Option<Rest>,
     /// Whether the congestion control had no room for more state or messages in the last tick.
     was_short: bool,
@@ -106,11 +107,11 @@ pub struct Outbox<P: Payload> {
     /// The limit that the user has set on the bytes in a second. In a box, because few connections have one.
     budget: Option<Box<ByteBudget>>,
     /// The congestion control. `congestion` is `None` if the user's transport has its own congestion control.
-    /// In a box, so that the outbox of such a connection takes fewer cache lines.
+    /// In a box, so that the outbox of such a connection occupies fewer cache lines.
     pub congestion: Option<Box<P::Rate>>,
 }
 
-/// How much room state and other messages have left for bulk messages in a tick.
+/// The room for bulk messages (of more than 64 KiB) that state and other messages have not used in a tick.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     /// Whether the congestion control had no room for another packet before bulk messages were sent.
@@ -128,7 +129,7 @@ pub struct Limits {
     pub bytes_in_flight: usize,
     /// The greatest number of bytes in a tick. `usize::MAX` stands for no limit.
     pub bytes_per_pass: usize,
-    /// The greatest number of bytes of memory that the connection may take.
+    /// The greatest number of bytes of memory that the connection may occupy.
     pub memory_bytes: usize,
 }
 
@@ -164,21 +165,21 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Loads the lists that the next packet changes into the processor cache.
+    /// Loads into the processor cache the lists that the next packet changes.
     pub fn preload_lists(&self) {
         self.in_flight.preload_lists();
         self.queue.waiting.preload_lists();
         self.congestion.iter().for_each(|congestion| preload_all(&**congestion));
     }
 
-    /// Loads the buffers of the next packet into the cache. Call it some time after
+    /// Loads into the processor cache the buffers of the next packet. Call it some time after
     /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub fn preload_next(&self) {
         self.in_flight.preload_next();
         self.queue.waiting.preload_next();
     }
 
-    /// Loads into the cache what reading a packet with acks reads and writes. Call
+    /// Loads into the cache the memory that is read and written when a packet with acks is read. Call
     /// [`preload_ack`](Self::preload_ack) some time afterwards.
     #[inline]
     pub fn preload_packet(&self) {
@@ -189,7 +190,7 @@ impl<P: Payload> Outbox<P> {
         preload_all(&self.send_times);
     }
 
-    /// Loads the lists that the next ack reads into the cache.
+    /// Loads into the processor cache the lists that the next ack reads.
     pub fn preload_ack(&self) {
         self.in_flight.preload_ends();
         self.send_times.preload();
@@ -200,7 +201,6 @@ impl<P: Payload> Outbox<P> {
         self.mtu_bytes
     }
 
-    /// Returns the values that decide the greatest size of a packet.
     pub(crate) fn size(&self) -> &AllowedSize {
         &self.size
     }
@@ -288,12 +288,11 @@ impl<P: Payload> Outbox<P> {
         self.pass_bytes * 8 + self.filling_bits()
     }
 
-    /// Returns how many bits the packet that is being filled has.
     fn filling_bits(&self) -> usize {
         self.record.as_ref().map_or(0, |_| self.draft.writer.bit_len() + self.draft.messages.bit_len())
     }
 
-    /// Returns the writer of the last packet's body.
+    /// Returns the writer of the body of the packet that was begun last.
     pub fn body_writer(&self) -> &P::Writer {
         &self.draft.body
     }
@@ -315,7 +314,6 @@ impl<P: Payload> Outbox<P> {
         }
     }
 
-    /// Returns the header of the next packet.
     fn header(&self, stamp: Sequence, has_floor: bool) -> Header {
         let floor = has_floor.then(|| self.in_flight.floor());
         Header { sequence: self.next, stamp, floor }
@@ -447,7 +445,7 @@ impl<P: Payload> Outbox<P> {
         }
         self.in_flight.end_round();
         if self.in_flight.packets() == 0 {
-            // Nothing is in flight, so late acks no longer matter.
+            // Nothing is in flight, so no late ack has to be handled any more.
             self.given_up = LateLog::default();
         }
     }

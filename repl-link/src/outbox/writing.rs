@@ -35,8 +35,8 @@ impl<P: Payload> Outbox<P> {
 
     /// Writes a message, or a part of it if it is cut into parts. The message belongs to one of `channels`
     /// channels. The argument `content` has the bits of the message or part. Returns the number of the packet
-    /// that contains the message and the bits that were written, or `None` if the limits of the connection do
-    /// not allow another packet.
+    /// that contains the message, and how many bits were written, or `None` if the limits of the connection
+    /// do not allow another packet.
     pub fn message(
         &mut self,
         message: SentMessage,

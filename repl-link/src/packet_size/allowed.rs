@@ -4,7 +4,6 @@
 
 use crate::frame::packet::LEAST_PACKET_BYTES;
 
-/// The values that the size of the packets depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AllowedSize {
     /// The largest packet that both sides receive. Before the handshake, the largest packet that this side
@@ -18,7 +17,7 @@ pub(crate) struct AllowedSize {
 }
 
 impl AllowedSize {
-    /// Returns the size for a side that receives packets of at most `own` bytes.
+    /// Returns the values for a side that receives packets of at most `own` bytes.
     pub(crate) const fn new(own: usize) -> Self {
         Self { agreed: own, wanted: usize::MAX, carried: usize::MAX }
     }
@@ -33,7 +32,6 @@ impl AllowedSize {
         (self.wanted, self.carried) = (bytes, usize::MAX);
     }
 
-    /// Returns the size that the user has set last.
     pub(crate) const fn wanted(&self) -> usize {
         self.wanted
     }
@@ -43,12 +41,12 @@ impl AllowedSize {
         self.carried = bytes;
     }
 
-    /// Returns the smallest size of packets with which a connection can go on.
+    /// Returns the smallest size of packets, in bytes, with which the connection can continue.
     pub(crate) fn least(&self) -> usize {
         self.agreed.min(LEAST_PACKET_BYTES)
     }
 
-    /// Returns the greatest size of packets, without the limit of the path.
+    /// Returns the greatest size that packets could have if the path had no limit.
     pub(crate) fn of_any_path(&self) -> usize {
         self.agreed.min(self.wanted.max(self.least()))
     }

@@ -17,11 +17,11 @@ pub(crate) struct LossesInRow {
     /// The sizes in bytes, in ascending order. Only the first `len` entries are used.
     sizes: [u16; DOUBTFUL],
     len: u8,
-    /// Whether anything has come from the other side since the last loss.
+    /// Whether a packet from the other side has arrived since the last loss.
     has_heard: bool,
     /// Whether a loss has raised doubts, and [`take_doubts`](Self::take_doubts) was not called since.
     is_doubtful: bool,
-    /// The largest packet that has arrived since the first loss in the row.
+    /// The size of the largest packet that has arrived since the first loss in the row.
     arrived: u16,
     /// The size that is tested now, and whether a packet of at least this size has arrived. Used only during
     /// a test.
@@ -88,7 +88,6 @@ impl LossesInRow {
         self.has_heard = true;
     }
 
-    /// Returns whether there are doubts: packets were lost in a row although the other side still answers.
     #[inline]
     pub(crate) fn are_doubtful(&self) -> bool {
         self.is_doubtful
@@ -113,7 +112,6 @@ impl LossesInRow {
         self.has_carried
     }
 
-    /// Ends the test, and clears the recorded losses.
     pub(crate) fn end_test(&mut self) {
         *self = Self::default();
     }

@@ -20,15 +20,16 @@ use super::size_test::{Certainty, Probe, SizeTest, Verdict};
 /// size.
 const SURE: Certainty = Certainty { rounds: 20, small: 4, wait: Duration::from_millis(500) };
 
-/// The same for a step of the search for a smaller size, and for the test of a greater size. A mistake costs
-/// only some bytes in each packet.
+/// The same numbers for a step of the search for a smaller size, and for the test of a greater size. A
+/// mistake costs only some bytes in each packet.
 const LIKELY: Certainty = Certainty { rounds: 4, small: 1, wait: Duration::from_millis(100) };
 
 /// The search ends when the largest size that the path carries and the smallest size that it does not carry
 /// differ by at most this many bytes.
 const RESOLUTION_BYTES: usize = 32;
 
-/// A test is abandoned if no packet has waited for an ack for this time, because then nothing is sent.
+/// A test is abandoned if no packet of this side was waiting for an ack during this time, because then this
+/// side sends nothing.
 const LONGEST_IDLE: Duration = Duration::from_millis(250);
 
 /// After a test that changed nothing, doubts are ignored for this time.
@@ -43,7 +44,7 @@ pub enum PathFinding {
     /// The path carries packets of this many bytes. Larger packets were dropped, or the size has become
     /// larger again.
     Carries(usize),
-    /// The path does not carry packets of the least size, so the connection cannot go on.
+    /// The path does not carry packets of the least size, so the connection cannot continue.
     TooNarrow,
 }
 
@@ -54,7 +55,7 @@ pub(crate) struct Sizes {
     pub(crate) now: usize,
     /// The greatest size if the path carries it.
     pub(crate) full: usize,
-    /// The least size with which the connection goes on.
+    /// The least packet size with which the connection can continue.
     pub(crate) least: usize,
     /// Whether packets wait for their acks.
     pub(crate) are_used: bool,
@@ -73,7 +74,6 @@ enum Aim {
     Raise,
 }
 
-/// The state of the tests and probes of one side.
 #[derive(Debug, Default)]
 pub(crate) struct Probing {
     test: Option<(SizeTest, Aim)>,
@@ -88,12 +88,11 @@ pub(crate) struct Probing {
 }
 
 impl Probing {
-    /// Returns whether a size is tested now.
     pub(crate) fn is_testing(&self) -> bool {
         self.test.is_some()
     }
 
-    /// Returns whether this state is no longer needed.
+    /// Returns whether these data are no longer needed.
     pub(crate) fn is_over(&self, now: Duration) -> bool {
         self.test.is_none() && self.raise_at.is_none() && now >= self.quiet_until
     }
@@ -106,12 +105,12 @@ impl Probing {
         probes
     }
 
-    /// Handles the answer of the probe with this number.
     pub(crate) fn answered(&mut self, number: u16, now: Duration) {
         self.test.iter_mut().for_each(|(test, _)| test.answered(number, now));
     }
 
-    /// Records whether any packet waits for an ack. Ends the test if none has waited for some time.
+    /// Records whether any packet waits for an ack. Ends the test if no packet has waited for
+    /// [`LONGEST_IDLE`].
     fn rest(&mut self, are_used: bool, losses: &mut LossesInRow, now: Duration) {
         self.idle_since = if are_used { None } else { self.idle_since.or(Some(now)) };
         let is_idle = self.idle_since.is_some_and(|since| now.saturating_sub(since) >= LONGEST_IDLE);
@@ -120,7 +119,7 @@ impl Probing {
         }
     }
 
-    /// Begins and ends tests. Returns a result if there is one.
+    /// Begins and ends tests. Returns the finding if a test has ended with one.
     pub(crate) fn advance(
         &mut self,
         losses: &mut LossesInRow,
@@ -177,7 +176,8 @@ impl Probing {
         }
     }
 
-    /// Continues the search between two sizes, or ends it.
+    /// Continues the search between `low`, a size that has arrived (or zero), and `high`, a size that the
+    /// path does not carry, or ends the search.
     fn search(
         &mut self,
         low: usize,

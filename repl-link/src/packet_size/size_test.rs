@@ -7,8 +7,8 @@
 //!
 //! Why this is right: random losses hit the large probe at most as often as at least one of the small probes.
 //! A full queue has the same room for the large probe as for all small probes together, whichever come first.
-//! So on a path that carries the size, each round that counts has a probability of at least one half that its
-//! large probe, or an earlier one, is answered, at any rate of loss.
+//! So on a path that carries the size, the probability is at least one half, at any rate of loss, that a
+//! large probe is answered between one round that counts and the next.
 //!
 //! *Invariant:* a single answer to a large probe shows that the path carries the size.
 
@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use crate::rate::jitter;
 
-/// The mean time between two rounds, and the greatest number of rounds that wait for answers to small probes.
+/// `INTERVAL` is the mean time between two rounds. At most `MOST_WAITING` rounds wait for answers to their
+/// small probes at the same time.
 const INTERVAL: Duration = Duration::from_millis(50);
 const MOST_WAITING: u32 = 4;
 
@@ -37,7 +38,6 @@ pub(crate) struct Probe {
     pub(crate) bytes: usize,
 }
 
-/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The path carries the size.
@@ -85,7 +85,8 @@ pub(super) struct SizeTest {
     /// When the next round is sent, if not too many rounds wait for answers.
     next: Duration,
     waiting: Vec<Round>,
-    /// How many rounds count, and when the last small probe of these rounds was answered.
+    /// How many rounds count, which means that all their small probes were answered. `last_answer` is the
+    /// time of the last of these answers.
     answered: u32,
     last_answer: Duration,
     has_carried: bool,
@@ -108,7 +109,6 @@ impl SizeTest {
         }
     }
 
-    /// Returns how many probes a round has.
     fn of_round(&self) -> u16 {
         self.certainty.small.saturating_add(1)
     }
@@ -122,8 +122,8 @@ impl SizeTest {
     pub(super) fn due(&mut self, session: u64, round_trip: Duration, now: Duration) -> Vec<Probe> {
         let wait = LEAST_WAIT.saturating_add(round_trip.saturating_mul(2));
         self.waiting.retain(|round| now.saturating_sub(round.sent_at) < wait);
-        // At first few rounds may wait at once, so that the probes do not fill a path that is already
-        // congested.
+        // At first, only few rounds may wait at the same time, so that the probes do not fill a path that is
+        // already congested.
         let most = self.answered.saturating_add(1).min(MOST_WAITING) as usize;
         if now < self.next || self.waiting.len() >= most || self.answered >= self.certainty.rounds {
             return Vec::new();
@@ -163,7 +163,6 @@ impl SizeTest {
         }
     }
 
-    /// Returns the verdict, if there is one.
     pub(super) fn verdict(&self, round_trip: Duration, now: Duration) -> Option<Verdict> {
         let waited = now.saturating_sub(self.last_answer);
         if self.has_carried {

@@ -13,9 +13,9 @@ const LEAST_BYTES: usize = 256;
 pub(crate) struct Truncation {
     /// The length of the longest packet that arrived intact.
     longest: usize,
-    /// The length of the last damaged packets, and how many packets in a row had this length.
+    /// The length of the last damaged packet, and how many damaged packets in a row had this length.
     damaged: (usize, u32),
-    /// The length to which packets are truncated, until it is taken.
+    /// The length to which packets are truncated, until [`take`](Self::take) returns it.
     found: Option<usize>,
     is_told: bool,
 }
@@ -39,7 +39,7 @@ impl Truncation {
     }
 
     /// If larger packets seem to be truncated, returns the length to which they are truncated, in bytes.
-    /// Returns it once.
+    /// Returns each length only once.
     pub(crate) fn take(&mut self) -> Option<usize> {
         let longest = self.longest;
         self.found.take().filter(|&bytes| longest <= bytes)
@@ -50,7 +50,7 @@ impl Truncation {
 mod tests {
     use super::*;
 
-    /// Returns the result for these packets. Each packet is a length, and whether the packet is intact.
+    /// Returns the detected length after these packets. Each packet is its length, and whether it is intact.
     fn found(packets: impl IntoIterator<Item = (usize, bool)>) -> Option<usize> {
         let mut truncation = Truncation::default();
         for (bytes, is_intact) in packets {

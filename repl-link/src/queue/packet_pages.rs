@@ -1,9 +1,9 @@
 //! Packets that wait to be sent, in the order in which they were added. They are stored one after another in
-//! pages, because a client that joins is sent hundreds of packets at the same time. An allocation for each
-//! packet would take longer than copying it.
+//! pages, because the server sends hundreds of packets at the same time to a client that has just connected.
+//! An allocation for each packet would take longer than copying it.
 //!
-//! *Invariant:* each packet is in one page. If one page is enough, it takes about as much memory as its
-//! packets need. Each further page takes [`PAGE_BYTES`].
+//! *Invariant:* each packet is in one page. If one page is enough, it occupies about as much memory as its
+//! packets need. Each further page occupies [`PAGE_BYTES`].
 
 use std::collections::VecDeque;
 
@@ -17,18 +17,17 @@ const PAGE_BYTES: usize = 1 << 14;
 /// The first page is never shrunk below this many bytes.
 const LEAST_BYTES: usize = 2_048;
 
-/// A queue of packets.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPages {
-    /// The first page may begin with packets that were removed.
+    /// The pages. The first page may begin with the bytes of packets that were already removed.
     pages: VecDeque<Vec<u8>>,
-    /// The position of the first packet in the first page.
+    /// The position of the first packet in the first page, in bytes.
     start: usize,
     /// The numbers of bytes of the packets.
     lengths: VecDeque<u32>,
     /// The greatest length of the first page in this round (see [`ROUND_TICKS`](crate::spare::ROUND_TICKS)).
     most: usize,
-    /// The capacity of all pages.
+    /// The total capacity of all pages, in bytes.
     page_bytes: usize,
     spare: Spare<Vec<u8>>,
 }
@@ -65,7 +64,6 @@ impl PacketPages {
         self.pages.push_back(page);
     }
 
-    /// Removes the first packet, and returns it.
     pub(crate) fn pop(&mut self) -> Option<&[u8]> {
         let length = self.lengths.pop_front()? as usize;
         if self.pages.front().is_some_and(|page| page.len() == self.start) {
@@ -115,15 +113,15 @@ impl PacketPages {
         self.lengths.is_empty()
     }
 
-    /// Loads the lists that adding or removing a packet reads into the processor cache.
+    /// Loads into the processor cache the lists that are read when a packet is added or removed.
     pub(crate) fn preload_lists(&self) {
         self.pages.front().into_iter().for_each(preload);
         self.lengths.front().into_iter().for_each(preload);
     }
 
-    /// Loads the packet that is removed next into the cache. If there is no packet, loads the memory for the
-    /// next packet that is added. Call it some time after [`preload_lists`](Self::preload_lists), because it
-    /// reads the lists.
+    /// Loads into the processor cache the packet that is removed next. If there is no packet, loads the
+    /// memory for the next packet that is added. Call it some time after
+    /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub(crate) fn preload_next(&self) {
         if let Some(page) = self.pages.front() {
             let start = if self.is_empty() { 0 } else { self.start };
@@ -132,7 +130,7 @@ impl PacketPages {
         }
     }
 
-    /// Returns how many bytes of memory the packets and the spare pages take. Costs O(1).
+    /// Returns how many bytes of memory the packets and the spare pages occupy. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.page_bytes + self.lengths.capacity() * size_of::<u32>() + self.spare.held_bytes()
     }

@@ -7,9 +7,9 @@
 use crate::queue::packet_pages::PacketPages;
 use crate::rate::allowance::Allowance;
 
-/// Until the client has shown that it receives packets at its address, packets of state leave this many bytes
-/// of the allowance unused. The reserved bytes are enough for many welcome packets, so that one of them
-/// arrives even if nine of ten packets are lost.
+/// Until the client has shown that it receives packets at its address, packets of state may not use the last
+/// `WELCOMES_BYTES` bytes of the allowance. The reserved bytes are enough for many welcome packets, so that
+/// one of them arrives even if nine of ten packets are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
 /// The packets that wait to be sent to one address.
@@ -18,7 +18,7 @@ pub struct SendQueue {
     pub(crate) waiting: PacketPages,
     /// The number of bytes that may still be sent to the address.
     pub(crate) allowance: Allowance,
-    /// The number of bytes of all packets queued so far.
+    /// The total number of bytes of all packets that were queued so far.
     pub bytes_sent: u64,
     /// The number of packets queued so far.
     pub packets_sent: u64,
@@ -46,8 +46,8 @@ impl SendQueue {
         self.waiting.pop()
     }
 
-    /// Returns whether `bytes` more bytes of state may be queued, while the allowance keeps enough room for
-    /// more welcome packets.
+    /// Returns whether `bytes` more bytes of state may be queued, so that the allowance still has enough room
+    /// for more welcome packets.
     pub fn takes_state(&self, bytes: usize) -> bool {
         self.allowance.left().is_none_or(|left| left >= self.waiting.bytes() + bytes + WELCOMES_BYTES)
     }

@@ -8,12 +8,13 @@ use std::ops::RangeInclusive;
 
 use crate::frame::sequence::Sequence;
 
-/// The number of ticks in which the receiver repeats an ack if many packets are lost: at least 4 and at most
-/// 16. An ack is repeated until two copies arrive on average. This assumes that packets in both directions
-///     are lost at the same rate. At 90 % loss in both directions, only 1 % of all retries would succeed if
-///     acks were not repeated. With four retries a second (R9), a change that needs several round trips would
-///     then take too long. With repeated acks, 8 % of the retries succeed. The time between two retries is 16
-///     ticks.
+/// The number of ticks in which the receiver repeats an ack if many packets are lost: from 4 to 16. An ack is
+/// repeated until two copies arrive on average. This assumes that packets in both directions are lost at the
+/// same rate.
+///
+/// At 90 % loss in both directions, only 1 % of all retries would succeed if acks were not repeated. With
+/// four retries a second (R9), a change that needs several round trips would then take too long. With
+/// repeated acks, 8 % of the retries succeed. The time between two retries is 16 ticks.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
 /// The number of recent packets from which the share of lost packets is computed.

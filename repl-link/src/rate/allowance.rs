@@ -13,19 +13,11 @@
 /// The number of bytes that may be sent to an address for each byte received from it.
 const FACTOR: usize = 3;
 
-/// The number of bytes that may still be sent to an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Allowance {
     /// The number of bytes that may still be sent. `left` is `None` if the client has shown that it receives
     /// packets at this address.
     left: Option<usize>,
-}
-
-impl Default for Allowance {
-    /// Returns an allowance without a limit.
-    fn default() -> Self {
-        Self { left: None }
-    }
 }
 
 impl Allowance {
@@ -46,8 +38,8 @@ impl Allowance {
         self.left = None;
     }
 
-    /// Takes `bytes` bytes from the allowance. If the allowance has fewer bytes left, takes nothing and
-    /// returns `false`.
+    /// Subtracts `bytes` bytes from the allowance. If fewer bytes remain, subtracts nothing and returns
+    /// `false`.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {
@@ -59,7 +51,6 @@ impl Allowance {
         }
     }
 
-    /// Returns how many bytes may still be sent to the address. Returns `None` if there is no limit.
     pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }

@@ -3,7 +3,7 @@
 //!
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
 //! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
-//! trip. The server sends at the measured rate, and keeps at most about twice the product of rate and round
+//! trip. The server sends at the measured rate, and has at most about twice the product of rate and round
 //! trip in flight. A loss alone does not lower the rate, unlike in the third version of BBR, because the
 //! links of games lose packets at random. But if many packets are lost, the window is larger, and a [`Trial`]
 //! tests whether a lower rate delivers as much. Rates are measured as in
@@ -19,13 +19,13 @@ use crate::frame::sequence::{Sequence, WINDOW};
 use crate::rate::trial::{LinkProperties as TriedLink, Trial};
 use crate::spare::shrink_sparse;
 
-/// The number of packets that may be in flight before any rate has been measured (RFC 6928). After a rate was
-/// measured, at least this number of packets may be in flight as long as acks arrive.
+/// The number of packets that may be in flight before any rate has been measured (RFC 6928). After that, at
+/// least this number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
-/// A link counts as bad if at most this many of a thousand packets arrive. On a bad link only few packets
-/// arrive, so the minimum window is [`BAD_GAIN`] times as large as usual. A link that can carry the usual
-/// minimum counts as bad only for a short time: at four times the minimum it still delivers a quarter of the
-/// packets, which is the limit.
+/// A link counts as bad if at most this many of a thousand packets arrive. On a bad link, the minimum window
+/// is [`BAD_GAIN`] times as large as usual, because only few packets arrive. A link that can carry the usual
+/// minimum window counts as bad only for a short time: if it is sent four times as much, it still delivers a
+/// quarter of the packets, which is [`BAD_SHARE`].
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
 /// The packets of the minimum window are sent over at least this time, even if a round trip is far shorter.
@@ -38,8 +38,8 @@ const GOOD_SHARE: u64 = 850;
 /// If fewer than this many of a thousand packets arrive, the controller starts a [`Trial`], which tests
 /// whether a lower rate delivers as much.
 const TRIAL_SHARE: u64 = 700;
-/// If fewer than this many of a thousand packets arrive, most packets are lost. A packet that counts as lost
-/// and arrives later counts half.
+/// If fewer than this many of a thousand packets arrive, most packets are lost. In this share, a packet that
+/// counted as lost and arrives later counts half.
 const MOST_SHARE: u64 = 400;
 /// The share of packets that arrive is computed as a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
@@ -49,8 +49,8 @@ const PROBE_PACKETS: u64 = 2;
 /// in both directions, a few tries without an ack are usual.
 const SILENT_TRIES: u32 = 6;
 /// The gain of the startup phase, in thousandths of the measured rate. With a gain of 2 / ln 2, the send rate
-/// doubles in each round trip. [`DRAIN_GAIN`] is the inverse of the startup gain, and drains the queue that
-/// the startup has filled.
+/// doubles in each round trip. [`DRAIN_GAIN`] is 1 divided by the startup gain. It drains the queue that the
+/// startup has filled.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
 /// Gains in thousandths of the measured rate. The controller uses each gain for one round trip. The first
@@ -58,10 +58,10 @@ const DRAIN_GAIN: u64 = 347;
 /// keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
-/// The gain of the window for bulk messages (more than 64 KiB), and the gain of the rate at which all data
-/// together is sent while they are sent. A twentieth of the rate stays unused, so that the queue in the link
-/// stays short. In a long queue, state would wait. In the startup phase, the rate of bulk messages alone can
-/// grow by a half in each round trip.
+/// `REST_GAIN` is the gain of the window for bulk messages (more than 64 KiB). `REST_PACE` is the gain of the
+/// rate at which all data together is sent while bulk messages are sent. A twentieth of the rate stays
+/// unused, so that the queue in the link stays short. In a long queue, state would wait. In the startup
+/// phase, the rate of bulk messages alone can grow by a half in each round trip.
 const REST_GAIN: u64 = 1_000;
 const REST_STARTUP_GAIN: u64 = 1_500;
 const REST_PACE: u64 = 950;
@@ -81,7 +81,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// The shortest time for which the measured shortest round trip is used. It is used for at most twice this
 /// time.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
-/// The assumed length of a tick before two ticks have passed, and the greatest length that is assumed later.
+/// `TICK` is the assumed length of a tick until two ticks have passed. Later the length is measured, and a
+/// tick that was longer than `LONGEST_TICK` counts as `LONGEST_TICK`.
 const TICK: Duration = Duration::from_millis(16);
 const LONGEST_TICK: Duration = Duration::from_millis(250);
 
@@ -95,10 +96,10 @@ enum Phase {
     /// In this phase the controller repeats the gains of [`CYCLE`]. `place` is the index of the current gain,
     /// and `since` is the time at which its use began.
     Cruise { place: usize, since: Duration },
-    /// In this phase the controller has sent little since the time `since`, so that the queue drains and the
-    /// shortest round trip can be measured. `found` is the shortest round trip of packets that were sent in
-    /// the phase `ProbeRoundTrip`. When packets are sent in the phase `ProbeRoundTrip`, only little is in
-    /// flight.
+    /// In this phase the controller has sent little since the time `since`, so that the queue in the link
+    /// drains and the shortest round trip can be measured. `found` is the shortest round trip of packets that
+    /// were sent in the phase `ProbeRoundTrip`. In this phase, only few bytes are in flight when a packet is
+    /// sent.
     ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 
@@ -113,7 +114,7 @@ struct Flight {
     delivered_at: Duration,
     /// The time at which the newest packets were sent that had arrived before these packets were sent.
     last_flight_at: Duration,
-    /// Whether the server had nothing more to send.
+    /// Whether the server had nothing more to send in this tick.
     is_idle: bool,
 }
 
@@ -152,7 +153,7 @@ pub struct Bbr {
     rest_credit: i64,
     last_pass: Option<Duration>,
     tick: Duration,
-    /// The number of tries in a row that brought no new ack. At most one try is counted in each retry
+    /// The number of tries in a row after which no new ack arrived. At most one try is counted in each retry
     /// interval.
     silent_tries: u32,
     last_try: Duration,
@@ -200,8 +201,8 @@ impl Bbr {
         }
     }
 
-    /// Counts the tries that brought no ack. The packets of every tick have their own timeout, so several
-    /// timeouts can belong to one try.
+    /// Counts the tries after which no ack arrived. The packets of every tick have their own timeout, so
+    /// several timeouts can belong to one try.
     fn count_tries(&mut self, now: Duration, timeouts: u32) {
         if timeouts == 0 {
             (self.silent_tries, self.timeouts) = (0, 0);
@@ -255,7 +256,8 @@ impl Bbr {
             Phase::Cruise { .. } if is_over && !self.was_idle && !self.trial.is_running() => {
                 self.phase = Phase::ProbeRoundTrip { since: now, found: None };
             }
-            // No queue in the link lasted for the whole time span, or the controller does not cruise.
+            // Either no queue in the link lasted for the whole time span, or the controller is not in the
+            // phase `Cruise`.
             _ if is_over => self.end_span(self.shortest[0], now),
             _ => {}
         }
@@ -317,14 +319,13 @@ impl Bbr {
         self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)
     }
 
-    /// Returns how many bytes are in flight if the connection sends at the measured rate and nothing waits in
-    /// a queue. The product includes the bytes of one tick, because acks wait for the client's next tick and
-    /// packets wait for the server's next tick.
+    /// Returns how many bytes are in flight if the connection sends at the measured rate and no packet waits
+    /// in a queue of the link. The product includes the bytes of one tick, because acks wait for the client's
+    /// next tick and packets wait for the server's next tick.
     fn product(&self) -> u64 {
         bytes_in(self.rate(), self.shortest() + self.tick)
     }
 
-    /// Returns whether an ack arrived recently.
     fn has_recent_ack(&self) -> bool {
         self.shortest.iter().any(Option::is_some)
     }
@@ -354,8 +355,8 @@ impl Bbr {
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
 
-    /// Returns up to how many bytes in flight bulk messages may be sent. Bulk messages must not fill a queue
-    /// in the link, because state would wait in this queue.
+    /// Returns the window for bulk messages: they may be sent only while fewer bytes than this are in flight.
+    /// Bulk messages must not fill a queue in the link, because state would wait in this queue.
     fn rest_window(&self) -> u64 {
         let gain = match self.phase {
             Phase::ProbeRoundTrip { .. } => return self.window(),
@@ -365,8 +366,8 @@ impl Bbr {
         (scaled(self.product(), gain) + bytes_in(self.rate(), self.tick)).max(self.least_window())
     }
 
-    /// Adds the bytes of bulk messages that may be sent for the time `elapsed`. Unused bytes are lost, except
-    /// the larger of two packets and the bytes of two ticks.
+    /// Adds the bytes of bulk messages that may be sent for the time `elapsed`. Unused bytes expire, except
+    /// for two packets or the bytes of two ticks, whichever is more.
     fn earn_rest(&mut self, elapsed: Duration) {
         let rate = scaled(self.pacing_rate(), REST_PACE);
         let most = bytes_in(rate, self.tick * 2).max(self.packet_bytes * PACKETS_AT_ONCE);
@@ -450,7 +451,7 @@ impl RateControl for Bbr {
     fn sent(&mut self, packet: u64, bytes: usize, now: Duration) {
         if self.in_flight == 0 {
             (self.delivered_at, self.last_flight_at) = (now, now);
-            // After an idle time, the link is used at once, and not drained first.
+            // After an idle time, no phase with little data in flight is needed to measure the round trip.
             self.was_idle |= !self.was_short && self.has_recent_ack();
         }
         self.in_flight += bytes as u64;
@@ -543,7 +544,6 @@ impl RateControl for Bbr {
     }
 }
 
-/// Returns how many bytes are sent at the rate `rate` in the time `time`.
 fn bytes_in(rate: u64, time: Duration) -> u64 {
     scale(rate, time, Duration::from_secs(1))
 }

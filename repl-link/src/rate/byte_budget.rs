@@ -1,8 +1,8 @@
 //! A limit on the bytes in a second, which the user sets for a connection.
 //!
-//! *Invariant:* in any period, at most the budget of this period is sent, plus one packet that was saved
-//! before (or the budget of one tick, if this is more), plus one packet if its first update is larger than
-//! the rest of the budget.
+//! *Invariant:* in any period, the bytes that are sent are at most the budget of this period, plus the unused
+//! budget of earlier ticks (one packet, or the budget of one tick if that is more), plus one packet if its
+//! first update is larger than the rest of the budget.
 
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ const NANOS: u128 = 1_000_000_000;
 /// a small budget.
 const LEAST_PACKET_BYTES: usize = 64;
 
-/// The budget of a connection: how many bytes may be sent in a second, and how many may be sent now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteBudget {
     per_second: usize,
@@ -28,7 +27,7 @@ impl ByteBudget {
         Self { per_second, left: 0, since: now }
     }
 
-    /// Adds the budget of the time since the last tick. Unused bytes of earlier ticks are lost, except the
+    /// Adds the budget of the time since the last tick. Unused bytes of earlier ticks expire, except the
     /// bytes of one packet. Otherwise a long silence would allow a burst that the link may not carry.
     pub(crate) fn begin_pass(&mut self, now: Duration, packet_bytes: usize) {
         let elapsed = now.saturating_sub(self.since).as_nanos();
@@ -38,13 +37,12 @@ impl ByteBudget {
         self.left = (self.left + gain).min(most);
     }
 
-    /// Counts the bytes of a packet.
     pub(crate) fn spend(&mut self, bytes: usize) {
         self.left -= bytes as i128 * NANOS as i128;
     }
 
-    /// Returns whether a packet may begin. Its first update may exceed the budget. Then the budget of the
-    /// next ticks pays for it.
+    /// Returns whether a packet may begin. The first update of a packet may exceed the budget. The excess is
+    /// then subtracted from the budget of the next ticks.
     pub(crate) fn allows_packet(&self) -> bool {
         self.left_bytes() >= LEAST_PACKET_BYTES
     }

@@ -2,8 +2,8 @@
 //! at all.
 //!
 //! *Invariant:* timeouts never make the wait for an ack longer. After two timeouts in a row, the wait is at
-//! most 250 ms, or 20 ms more than the round trip if this is longer. The lateness of recent late acks is
-//! added, and for some packets up to 100 ms (R9).
+//! most 250 ms, or the round trip plus 20 ms if that is longer. In addition, the sender waits for the
+//! lateness of recent late acks, and for some packets up to 100 ms more (R9).
 
 use std::time::Duration;
 
@@ -15,15 +15,16 @@ use crate::rate::rtt::RoundTrip;
 /// neighbouring ticks often overtake each other.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
-/// The longest time that late acks can add to the wait for a packet. Without a limit, a peer could delay
-/// everything that must be sent again.
+/// The longest time that late acks can add to the wait for a packet. Without a limit, a peer could delay all
+/// data that must be sent again.
 const GREATEST_LATENESS: Duration = Duration::from_millis(500);
 
 /// After about this many acks, the extra wait for late acks has shrunk to a third. This takes 8 s at 60 acks
 /// a second.
 const LATENESS_ACKS: u32 = 512;
 
-/// The mean time between two tries to reach a link that does not answer. The longest time is 250 ms (R9).
+/// The mean time between two tries to reach a link that does not answer. No such time is longer than 250 ms
+/// (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(165);
 
 /// Only after this many timeouts in a row, the sender tries the link again before its next timeout.
@@ -35,7 +36,7 @@ const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 const PACKETS_PER_PAUSE: u64 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The measurements of the link of a connection.
+/// The measurements of one connection's link: its round trips, timeouts and losses.
 #[derive(Debug, Default)]
 pub struct LinkHealth {
     /// How long packets and their acks take.
@@ -44,12 +45,12 @@ pub struct LinkHealth {
     pub timeouts: u32,
     /// The time when unanswered packets were last sent again before their timeout (R9).
     last_retry: Duration,
-    /// The newest packet that the client acked.
+    /// The newest packet that the other side has acked.
     pub newest_acked: Option<Sequence>,
     /// The time by which late acks took longer than the smoothed round trip. A late ack is the ack of a
     /// packet that already counted as lost. This time shrinks while no late acks arrive.
     lateness: Duration,
-    /// The time when a packet was last sent.
+    /// The time when the last packet was sent.
     pub last_sent: Duration,
     /// The number of packets that have counted as lost so far.
     pub packets_lost: u64,
@@ -124,10 +125,10 @@ impl LinkHealth {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
-    /// Begins to try a silent link again, if it is time for this. If so, returns a time: the content of
-    /// packets that were sent by this time is sent again. `binding` is a number of the session, from which
-    /// irregular times are computed. The times between two tries are irregular, because the link may lose
-    /// packets at regular times.
+    /// If it is time to try a silent link again, begins this try and returns a time: the content of packets
+    /// that were sent by this time is sent again. `binding` is a number of the session, from which irregular
+    /// times are computed. The times between two tries are irregular, because the link may lose packets at
+    /// regular times.
     pub fn begin_retry(&mut self, binding: u64, now: Duration) -> Option<Duration> {
         if !self.is_silent() {
             return None;
@@ -183,7 +184,7 @@ mod tests {
         link.acked_late(ms(180));
         assert!(!link.is_lost(overtaken, ms(179), 0) && link.is_lost(overtaken, ms(180), 0));
         assert!(!link.is_lost(newer, ms(179), 0) && link.is_lost(newer, ms(180), 0));
-        // 20 s without a late ack at 60 acks a second.
+        // At 60 acks a second, these acks correspond to 20 s without a late ack.
         (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
         assert!(link.is_lost(overtaken, ms(111), 0) && link.is_lost(Sequence::new(2_000), ms(121), 0));
     }

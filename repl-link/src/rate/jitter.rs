@@ -21,7 +21,8 @@ pub(crate) fn between(least: Duration, most: Duration, session: u64, number: u64
     least.saturating_add(most.saturating_sub(least).saturating_mul(step) / STEPS)
 }
 
-/// Returns whether a number is chosen. On average, one of `of` numbers is chosen, without a pattern.
+/// Returns whether `number` is one of the chosen numbers. On average, one number in `of` is chosen, without a
+/// pattern.
 pub(crate) const fn is_one_of(of: u64, session: u64, number: u64) -> bool {
     drawn(session, number) < u64::MAX / of
 }
@@ -75,7 +76,7 @@ mod tests {
                     for number in 0..2_000 {
                         let mean = Duration::from_secs_f64(mean_ticks);
                         tick += around(mean, 1, number).as_secs_f64().ceil() as u64;
-                        // Half of each period is lost.
+                        // The link loses all packets in the first half of each period.
                         lost = if (tick + phase) % period < period / 2 { lost + 1 } else { 0 };
                         longest = longest.max(lost);
                     }

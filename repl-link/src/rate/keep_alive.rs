@@ -10,7 +10,8 @@ use crate::rate::jitter;
 pub(crate) const LEAST_IN_TIMEOUT: u32 = 40;
 
 /// The longest silence is this many times as long as the shortest silence. A slow server has long ticks, and
-/// a narrower range would contain few multiples of them, so the times would be too regular.
+/// can send only in a tick. In a narrower range, there would be only one or two ticks, so the times would be
+/// too regular.
 const RANGE: u32 = 6;
 
 /// Returns how long a side may be silent before it sends the packet with this number. `timeout` is the

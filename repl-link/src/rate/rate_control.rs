@@ -22,11 +22,15 @@ use std::time::Duration;
 /// All functions must be cheap: they are called for each packet. Packets are identified by their numbers,
 /// which increase. Packets that need no ack are not reported, so some numbers are missing.
 pub trait RateControl: fmt::Debug + Send + Sync + 'static {
-    /// Begins the packets of a tick. `timeouts` is the number of timeouts in a row without an ack.
+    /// Called before the packets of a tick are sent. `timeouts` is the number of timeouts in a row without an
+    /// ack.
     fn begin_pass(&mut self, now: Duration, timeouts: u32);
 
-    /// Called after ticks in which nothing was sent and [`begin_pass`](Self::begin_pass) was not called. The
-    /// last of these ticks was at the time `until`.
+    /// Called once after each series of ticks in which there was nothing to send, so that
+    /// [`begin_pass`](Self::begin_pass) was not called. The last tick of the series was at the time `until`.
+    /// Do what `begin_pass` would have done in these ticks: if unused room remains for later ticks, add the
+    /// room for the time until `until`. Remember `until`, so that the next `begin_pass` adds only the room
+    /// for the time after it.
     fn has_rested(&mut self, until: Duration);
 
     /// Records that a packet was sent. The other side must ack this packet.
@@ -41,14 +45,15 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Records that a packet that was declared lost has arrived.
     fn arrived_late(&mut self, bytes: usize);
 
-    /// Ends the processing of an ack. `newest` is the newest packet that was acked.
+    /// Called after an ack was processed. `newest` is the newest packet that was acked.
     fn acked(&mut self, newest: u64, now: Duration);
 
-    /// Ends the packets of a tick. `is_short` says whether there was more to send than the limits allowed.
+    /// Called after the packets of a tick were sent. `is_short` says whether there was more to send than the
+    /// limits allowed.
     fn end_pass(&mut self, now: Duration, is_short: bool);
 
-    /// Returns how many more bytes may be sent in this tick. A packet is sent only if a packet of the
-    /// greatest size has room.
+    /// Returns how many more bytes may be sent in this tick. A packet is sent only if this is at least the
+    /// greatest size of a packet.
     fn room_bytes(&self) -> usize;
 
     /// Returns how many more bytes of bulk messages may be sent in this tick, after everything else. Leave
@@ -61,8 +66,8 @@ pub trait RateControl: fmt::Debug + Send + Sync + 'static {
     /// Returns whether most packets are lost. Then an ack is late only because earlier acks were lost.
     fn loses_most(&self) -> bool;
 
-    /// Sets the greatest size of the packets. The rate control got the first size when it was made. The size
-    /// changes when the handshake limits it, and when probes find a different size for the path.
+    /// Sets the greatest size of the packets. The rate control received the first size when it was made. The
+    /// size changes when the handshake limits it, and when probes find a different size for the path.
     fn set_packet_bytes(&mut self, bytes: usize) {
         let _ = bytes;
     }

@@ -2,7 +2,7 @@
 //! a packet. A rate limit is a token bucket.
 //!
 //! *Invariant:* a sender that obeys the limit of [`RateLimit::sending`] never exceeds the limit of
-//! [`RateLimit::receiving`] on the other side, however the link delays packets before the connection times
+//! [`RateLimit::receiving`] on the other side, whatever delays the link causes before the connection times
 //! out.
 
 use std::time::Duration;
@@ -19,7 +19,6 @@ pub struct RateLimit {
     /// allowed, also in billionths.
     most: u128,
     left: u128,
-    /// The time at which `left` was computed.
     since: Duration,
 }
 
@@ -32,9 +31,9 @@ impl RateLimit {
     }
 
     /// Returns the limit that a receiver allows: the limit of the sender, with room for larger bursts. A
-    /// burst can contain `stored` events that the sender stored because the link was too slow, and the events
-    /// that were delayed in the link during an outage of a whole `timeout`. The clocks of the two sides may
-    /// differ by 3 %.
+    /// burst can contain `stored` events that the sender stored because the link was too slow, plus the
+    /// events that were delayed in the link during an outage of a whole `timeout`. The clocks of the two
+    /// sides may differ by 3 %.
     pub fn receiving(per_second: u32, stored: u32, timeout: Duration) -> Self {
         let rate = u128::from(per_second).saturating_add(u128::from(per_second / 32)).saturating_add(1);
         let at_once = u128::from(per_second).saturating_add(stored.into()).saturating_mul(NANOS);
@@ -49,7 +48,7 @@ impl RateLimit {
 
     /// Returns whether one more event may happen at the time `now`.
     pub fn allows(&mut self, now: Duration) -> bool {
-        // Most events of a limit happen at the same time as the event before.
+        // Most events happen at the same time as the previous event, and then no multiplication is needed.
         if now > self.since {
             let more = self.rate.saturating_mul(now.saturating_sub(self.since).as_nanos());
             self.left = self.left.saturating_add(more).min(self.most);
@@ -58,7 +57,7 @@ impl RateLimit {
         self.left >= NANOS
     }
 
-    /// Counts an event that the limit [allows](Self::allows).
+    /// Counts an event. Call it only after [`allows`](Self::allows) has returned true.
     pub fn spend(&mut self) {
         self.left = self.left.saturating_sub(NANOS);
     }

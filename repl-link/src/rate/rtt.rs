@@ -13,8 +13,9 @@ use crate::spare::shrink_sparse;
 /// The timeout of a packet before the first round trip was measured.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 /// The least time by which a timeout is longer than the round trip. On a link without jitter the deviation
-/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. It
-/// stands for the clock granularity of RFC 6298, section 2.3, and is a little more than a tick of 60 Hz.
+/// falls to zero, and an ack that waits for the peer's next tick would count as late without this margin. The
+/// margin corresponds to the clock granularity of RFC 6298, section 2.3, and is a little more than a tick of
+/// 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The greatest time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
@@ -83,8 +84,8 @@ impl RoundTrip {
     }
 }
 
-/// A list of the send times of packets that have not been acked, including packets that count as lost. The
-/// ack of a packet in [`SendTimes`] is used to measure the round trip.
+/// The send times of packets that have not been acked, including packets that count as lost. If one of these
+/// packets is acked, the round trip is measured from its send time.
 ///
 /// The list contains at most a few packets of each tick. The longer acks take, the fewer packets are added to
 /// the list in a second, so the oldest packets never need to be dropped. However long the round trip is, at
@@ -104,8 +105,8 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// The number of packets in the list at which every second packet is dropped. At 60 ticks a second 256
-    /// packets cover four seconds. 256 packets in the list take 6 KiB of memory.
+    /// When the list has this many packets, every second packet is dropped from it. At 60 ticks a second, 256
+    /// packets cover four seconds. They take 6 KiB of memory.
     const LIMIT: usize = 256;
     /// The `spacing` at first, which is two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);
@@ -132,7 +133,7 @@ impl SendTimes {
         self.spacing = self.spacing.saturating_mul(2);
     }
 
-    /// Loads the oldest send times, which the next ack reads, into the processor cache.
+    /// Loads into the processor cache the oldest send times, which the next ack reads.
     pub(crate) fn preload(&self) {
         self.sent.front().into_iter().for_each(preload);
     }

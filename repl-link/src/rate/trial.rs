@@ -56,7 +56,8 @@ enum Stage {
     Wait,
 }
 
-/// The counts of a trial at one rate: how many bytes were sent, and how many of these have arrived.
+/// The counts of a trial at one of its rates: how many bytes were sent in `time`, and how many of these have
+/// arrived.
 #[derive(Clone, Debug, Default)]
 struct RateSample {
     /// The packets that the trial counts. A trial can have several tries, and only the packets of the last
@@ -68,14 +69,13 @@ struct RateSample {
 }
 
 impl RateSample {
-    /// Returns the number of bytes sent in a second.
     fn rate(&self) -> u64 {
         let rate = (u128::from(self.sent) * 1_000_000_000).checked_div(self.time.as_nanos());
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
-    /// Compares two rates: `bytes` bytes in the time of this sample, and `of` bytes in `time`. Returns the
-    /// first rate in thousandths of the second rate.
+    /// Compares two rates: `bytes` in the time of this sample, and `of` bytes in the argument `time`. Returns
+    /// the first rate in thousandths of the second rate.
     fn thousandths(&self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
         let whole = u128::from(of) * self.time.as_nanos();
@@ -176,8 +176,9 @@ impl Trial {
             self.stage = Stage::Drain(Side::High, now);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
-            // If the same amount arrived at both rates, `arrived_share` is 1,000. If the same share arrived,
-            // it is `sent_share`. The threshold is the mean of the two.
+            // If the same amount arrived at both rates, `arrived_share` is 1,000. If the same share of the
+            // packets arrived, `arrived_share` is equal to `sent_share`. The threshold is the mean of the
+            // two.
             if arrived_share >= (1_000 + sent_share) / 2 {
                 self.enough = Some(self.low_rate.max(self.low.rate()));
                 self.stage = Stage::Idle;
@@ -196,7 +197,6 @@ impl Trial {
         self.not_before = now + PAUSE;
     }
 
-    /// Returns whether a trial is running.
     pub(super) fn is_running(&self) -> bool {
         self.stage != Stage::Idle
     }
@@ -211,7 +211,6 @@ impl Trial {
         self.stage = Stage::Idle;
     }
 
-    /// Records that a packet of `bytes` bytes was sent.
     pub(super) fn sent(&mut self, bytes: u64) {
         if let Stage::Count(side, _) = self.stage {
             self.sample(side).sent += bytes;
@@ -342,7 +341,6 @@ mod tests {
             }
         }
 
-        /// Begins a trial in the next tick.
         fn begin(&mut self) {
             self.now += TICK;
             self.trial.advance(self.now, true, LINK, Sequence::new(self.number));

@@ -1,7 +1,7 @@
-//! The record of each packet that was sent, which is kept until it is known whether the packet arrived (R4,
-//! R6).
+//! The record of each packet that was sent, which is stored until it is known whether the packet has arrived
+//! (R4, R6).
 //!
-//! *Invariant:* a packet is acked or declared lost only one time. The record of a packet is kept until all
+//! *Invariant:* a packet is acked or declared lost only one time. The record of a packet is stored until all
 //! older packets are acked or declared lost, because the content of a lost packet is compared with all
 //! packets sent after it.
 
@@ -36,7 +36,7 @@ pub struct SentPacket<R> {
     is_awaited: bool,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// About how many bytes of memory this record took when the packet was sent.
+    /// The approximate number of bytes of memory that this record took when the packet was sent.
     held_bytes: usize,
     /// The messages in the packet.
     pub messages: Vec<SentMessage>,
@@ -44,7 +44,7 @@ pub struct SentPacket<R> {
     pub body: R,
 }
 
-/// The records are boxed, because they are moved several times.
+/// The records are boxed, because they are moved several times, and moving a pointer is cheap.
 impl<R: Record> Holds for Box<SentPacket<R>> {
     fn held_bytes(&self) -> usize {
         size_of::<SentPacket<R>>() + self.message_bytes() + self.body.buffer_bytes()
@@ -57,7 +57,6 @@ impl<R: Record> SentPacket<R> {
         !self.body.is_empty() || !self.messages.is_empty()
     }
 
-    /// Returns how many bytes of memory the list of messages takes.
     fn message_bytes(&self) -> usize {
         self.messages.capacity() * size_of::<SentMessage>()
     }
@@ -79,7 +78,7 @@ pub struct InFlight<R> {
     first: u64,
     unresolved: usize,
     bytes: usize,
-    /// About how many bytes of memory all records take.
+    /// The approximate number of bytes of memory that all records take.
     held_bytes: usize,
     spare: Spare<Box<SentPacket<R>>>,
 }
@@ -108,17 +107,17 @@ impl<R: Record> InFlight<R> {
         self.unresolved
     }
 
-    /// Returns the number of bytes of all packets that have a record.
+    /// Returns the total number of bytes of all packets that have a record.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns about how many bytes of memory the records and the spare buffers take. Costs O(1).
+    /// Returns about how many bytes of memory the records and the spare buffers occupy. Costs O(1).
     pub fn held_bytes(&self) -> usize {
         self.held_bytes + self.spare.held_bytes()
     }
 
-    /// Frees the spare records, which are kept for reuse.
+    /// Frees the spare records, which are stored for reuse.
     pub fn free_spare(&mut self) {
         self.spare.clear();
     }
@@ -140,26 +139,26 @@ impl<R: Record> InFlight<R> {
         self.spare.take()
     }
 
-    /// Loads the lists of records that the next packet changes into the processor cache.
+    /// Loads into the processor cache the lists of records that the next packet changes.
     pub fn preload_lists(&self) {
         self.spare.next().into_iter().for_each(preload);
         self.records.back().into_iter().for_each(preload);
     }
 
-    /// Loads the record that the next packet reuses into the cache. Call it some time after
+    /// Loads into the processor cache the record that the next packet reuses. Call it some time after
     /// [`preload_lists`](Self::preload_lists), because it reads the lists.
     pub fn preload_next(&self) {
         self.spare.next().into_iter().for_each(|record| preload_all(&**record));
     }
 
-    /// Loads the lists of records that the next ack changes into the cache.
+    /// Loads into the processor cache the lists of records that the next ack changes.
     pub fn preload_ends(&self) {
         self.records.front().into_iter().for_each(preload);
         self.spare.next().into_iter().for_each(preload);
     }
 
-    /// Loads the record of the oldest packet in flight into the cache, because the next ack probably reads
-    /// it. Call it some time after [`preload_ends`](Self::preload_ends).
+    /// Loads into the processor cache the record of the oldest packet in flight, because the next ack
+    /// probably reads it. Call it some time after [`preload_ends`](Self::preload_ends).
     pub fn preload_oldest(&self) {
         self.records.front().into_iter().for_each(|record| preload_all(&**record));
     }
@@ -191,12 +190,12 @@ impl<R: Record> InFlight<R> {
         self.get(sequence).filter(|record| record.is_awaited)
     }
 
-    /// Returns the record of a packet.
+    /// Returns the record of a packet. Returns `None` if the packet has no record.
     pub fn get(&self, sequence: Sequence) -> Option<&SentPacket<R>> {
         self.records.get(self.at(sequence)?).map(|record| &**record)
     }
 
-    /// Returns the record of a packet for changes.
+    /// Returns the record of a packet for changes. Returns `None` if the packet has no record.
     pub fn get_mut(&mut self, sequence: Sequence) -> Option<&mut SentPacket<R>> {
         let at = self.at(sequence)?;
         self.records.get_mut(at).map(|record| &mut **record)

@@ -1,5 +1,5 @@
-//! A log of data in packets that count as lost. If such a packet is acked after all (a late ack), its data
-//! need not be sent again (R4).
+//! A log of data in packets that count as lost. If such a packet is acked later (a late ack), its data need
+//! not be sent again (R4).
 //!
 //! *Invariant:* the entries are in the order of their packets, because packets are declared lost in this
 //! order. The log has at most `MAX` entries.
@@ -52,12 +52,11 @@ impl<T, const MAX: usize> LateLog<T, MAX> {
         self.entries.drain(..count);
     }
 
-    /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// Returns about how many bytes of memory the entries take. Costs O(1).
+    /// Returns about how many bytes of memory the entries occupy. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.entries.capacity().saturating_mul(size_of::<(Sequence, T)>())
     }

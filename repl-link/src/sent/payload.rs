@@ -28,23 +28,23 @@ pub trait Record: fmt::Debug + Default {
     /// The part of a record that still matters if the packet arrives after it counted as lost.
     type Late: fmt::Debug;
 
-    /// Returns whether the packet has no body.
+    /// Returns whether the record says that the packet has no body.
     fn is_empty(&self) -> bool;
 
     /// Returns whether the user needs to know when the packet is acked. If this is false,
     /// [`Arrived`](crate::parts::Acked::Arrived) is not reported for the packet.
     fn is_awaited(&self) -> bool;
 
-    /// Returns about how many bytes of memory the record takes on the heap.
+    /// Returns about how many bytes of memory the record occupies on the heap.
     fn content_bytes(&self) -> usize;
 
-    /// Returns about how many bytes of memory the record keeps after [`clear`](Self::clear). Costs O(1).
+    /// Returns about how many bytes of memory the record still owns after [`clear`](Self::clear). Costs O(1).
     fn buffer_bytes(&self) -> usize;
 
-    /// Empties the record for the next packet, and keeps its memory.
+    /// Empties the record, so that it can be used for another packet. Does not free its memory.
     fn clear(&mut self);
 
-    /// Returns the parts that matter if the packet arrives late.
+    /// Returns the parts of the record that still matter if the packet arrives after it counted as lost.
     fn late(&self) -> Vec<Self::Late>;
 }
 

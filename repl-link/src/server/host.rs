@@ -14,7 +14,7 @@ use crate::session::server_handshake::ServerHandshake;
 /// A server that can be used with an [`Endpoint`](crate::endpoint::Endpoint), which finds its clients by
 /// their addresses.
 pub trait Host {
-    /// Returns the clients, which are stored in [`ServerSessions`].
+    /// Returns the clients of the server, which are stored in its [`ServerSessions`].
     fn roster(&self) -> &impl Roster;
 
     /// Returns the clients for changes.
@@ -32,22 +32,23 @@ pub trait Host {
 
 /// The clients of a server, without the type of the data that the server stores about them.
 pub trait Roster {
-    /// Returns after how much silence the server closes a connection.
+    /// Returns the timeout: the server closes a connection from which nothing has arrived for this time.
     fn timeout(&self) -> Duration;
 
     /// Returns the number of connections that have places. These are all connections that have not ended,
-    /// except connections that must still wait until their clients have shown their tokens.
+    /// except connections that must still wait until their clients have shown that they received the welcome,
+    /// the packet by which the server accepts them.
     fn open(&self) -> usize;
 
     /// Returns the handshake of a connection that was not removed.
     fn handshake(&self, id: ConnectionId) -> Option<&ServerHandshake>;
 
     /// Returns the packet that tells the client of an ended connection why the connection ended. The packet
-    /// answers a hello with this token.
+    /// is the answer to a hello (the first packet of a handshake) that contains `token`.
     fn closing(&self, id: ConnectionId, token: u64) -> Option<Vec<u8>>;
 
-    /// Removes an ended connection before its time. Returns the packets that tell its client the reason.
-    /// Costs O(ended connections).
+    /// Removes an ended connection before the server would remove it by itself. Returns the packets that tell
+    /// its client the reason. Costs O(ended connections).
     fn forget(&mut self, id: ConnectionId) -> Vec<Vec<u8>>;
 
     /// Returns the connections that have ended since the last call. `is_own` selects the connections of the
@@ -55,14 +56,16 @@ pub trait Roster {
     fn take_ended(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
 
     /// Returns the connections that were removed since the last call. `is_own` selects the connections of the
-    /// endpoint that calls. The connections of other endpoints are kept until these endpoints call.
+    /// endpoint that calls. The connections of other endpoints are stored until these endpoints call this
+    /// method.
     fn take_removed(&mut self, is_own: impl Fn(ConnectionId) -> bool) -> Vec<ConnectionId>;
 
     /// Records that a client has a new address. The measurements of the link and its path are dropped,
     /// because they belong to the old address.
     fn moved(&mut self, id: ConnectionId);
 
-    /// Sets the greatest size of the packets to a client, in bytes. The transport has found out this size.
+    /// Sets the greatest size of the packets to a client, in bytes. It is called when the transport has found
+    /// out this size.
     fn set_packet_bytes(&mut self, id: ConnectionId, bytes: usize);
 
     /// Returns the connection of the next packet to send, among the connections that `is_meant` selects.

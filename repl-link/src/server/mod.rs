@@ -50,15 +50,16 @@ pub struct ServerSettings {
     pub bytes_per_second: usize,
     /// Whether clients must prove their addresses, because the transport has not validated them.
     pub validates_addresses: bool,
-    /// Protects the tokens of connections that do not belong to an endpoint. If clients connect without an
-    /// endpoint over a network that others can read, set it to random bits.
+    /// The secret that protects the tokens of connections that do not belong to an
+    /// [`Endpoint`](crate::Endpoint). If clients connect without an endpoint over a network that others can
+    /// read, set it to random bits.
     pub secret: u64,
     /// The number of the first packet of each session, the same on both sides.
     pub first_sequence: u64,
 }
 
-/// Packets have up to 1,200 bytes, and sessions end after 10 s of silence. Anyone may connect, and each
-/// client must prove its address.
+/// By default, packets have up to 1,200 bytes, and sessions end after 10 s of silence. Anyone may connect,
+/// and each client must prove its address.
 impl Default for ServerSettings {
     fn default() -> Self {
         let limits = Limits {
@@ -107,18 +108,19 @@ impl ServerSettings {
     }
 }
 
-/// Who makes a connection: the user, an endpoint or a transport.
+/// Who makes a connection: the user of the server, an [`Endpoint`](crate::Endpoint) or a transport.
 #[derive(Clone, Copy, Debug)]
 pub enum Maker {
-    /// The user of the server. The user says from which connection each packet comes.
+    /// The user of the server, who passes each packet together with its connection.
     User,
     /// An endpoint, to which the client has proved its address with a cookie.
     Endpoint {
         /// The secret of the endpoint, which protects the token of the connection.
         secret: Secret,
-        /// Whether the connection begins only when the client has shown that it has received the welcome.
+        /// Whether the connection begins only when the client has shown that it has received the welcome, the
+        /// packet by which the server accepts it.
         waits: bool,
-        /// Ended connections are kept for at least this time.
+        /// After its end, the connection is remembered for at least this time.
         keep: Duration,
     },
     /// A transport that encrypts and authenticates packets, has proved the address of the client, and uses
@@ -144,13 +146,14 @@ pub struct ServerSessions<C: HasLink> {
     open: usize,
     /// The ended connections, in the order in which they ended.
     ended: VecDeque<(Duration, ConnectionId)>,
-    /// How long an ended connection is kept.
+    /// How long an ended connection is remembered.
     keep_ended: Duration,
-    /// The connections of endpoints that have ended. The endpoint has not asked for them since then.
+    /// The connections of endpoints that have ended. Their endpoints have not asked for them since then.
     ended_of_endpoints: Vec<ConnectionId>,
-    /// The connections of endpoints that were removed. The endpoint has not asked for them since then.
+    /// The connections of endpoints that were removed. Their endpoints have not asked for them since then.
     removed: Vec<ConnectionId>,
-    /// The latest time that was passed to the server.
+    /// The latest time that was passed to the server. If a later call passes an earlier time, the server uses
+    /// this time instead.
     now: Duration,
     ticks: u64,
     poll_order: PollOrder,
@@ -190,7 +193,7 @@ impl<C: HasLink> ServerSessions<C> {
     }
 
     /// Returns the number of a connection without packets, for example for a player in the process of the
-    /// server. Nothing else is stored about such a connection, and no other connection gets this number.
+    /// server. Nothing else is stored about such a connection, and no other connection receives this number.
     ///
     /// # Panics
     /// Panics if it is the 2^32nd connection since the server was made.
@@ -201,7 +204,8 @@ impl<C: HasLink> ServerSessions<C> {
         id
     }
 
-    /// Returns whether types may still be registered. This is so until the first connection.
+    /// Returns whether types may still be registered. Types may be registered until the first connection is
+    /// made.
     #[must_use]
     pub fn may_register(&self) -> bool {
         self.next == 0
@@ -225,7 +229,7 @@ impl<C: HasLink> ServerSessions<C> {
         &self.settings.terms
     }
 
-    /// Returns after how much silence the server closes a connection.
+    /// Returns the timeout: the server closes a connection from which nothing has arrived for this time.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.settings.terms.timeout
@@ -242,8 +246,8 @@ impl<C: HasLink> ServerSessions<C> {
         self.peers.get(id).map(|peer| &peer.handshake)
     }
 
-    /// Adds a connection, which `make` makes from its link. `make` also sets the rate control of the link.
-    /// Without a rate control, only the other limits limit the packets.
+    /// Adds a connection. `make` makes the data of the connection from its link, and also sets the rate
+    /// control of the link. Without a rate control, only the other limits apply to the packets.
     ///
     /// # Panics
     /// Panics if it is the 2^32nd connection since the server was made.
@@ -282,7 +286,8 @@ impl<C: HasLink> ServerSessions<C> {
 
     /// Handles a packet that was received from a client. Bytes that are not a packet of the connection's
     /// session are ignored. When the result says that the session [begins](ServerOutcome::Connected) or
-    /// [ends](ServerOutcome::Ended), this method has already begun or ended its messages. Costs O(bytes).
+    /// [ends](ServerOutcome::Ended), this method has already begun or ended the exchange of messages. Costs
+    /// O(bytes).
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of the timeout without a tick, or if no
@@ -417,8 +422,8 @@ impl<C: HasLink> ServerSessions<C> {
         link.exchange.outgoing.add(channel, writer, link.outbox.capacity())
     }
 
-    /// Sends a message to each client for which `receives` returns true. Returns the clients whose channels
-    /// are full. These clients do not receive the message.
+    /// Sends a message to each client for which `receives` returns true. Returns the clients that do not
+    /// receive the message, because too many messages to them wait for acks.
     ///
     /// # Errors
     /// Returns an error if the message cannot be sent to anyone. Then the call has changed nothing.
@@ -472,7 +477,7 @@ impl<C: HasLink> ServerSessions<C> {
     }
 
     /// If packets of clients seem to be truncated, returns the length to which they are truncated, in bytes.
-    /// Returns it once.
+    /// Returns each length only once.
     pub fn take_truncated(&mut self) -> Option<usize> {
         self.truncation.take()
     }
@@ -484,8 +489,8 @@ impl<C: HasLink> ServerSessions<C> {
         Some(self.jump).filter(|jump| *jump >= self.timeout())
     }
 
-    /// Removes the connections that ended long ago and need not be kept any more. The client of a removed
-    /// connection is no longer told why the connection ended.
+    /// Removes the connections that ended long ago and need not be remembered any more. The client of a
+    /// removed connection is no longer told why the connection ended.
     pub fn remove_ended(&mut self) {
         while let Some((at, id)) = self.ended.front().copied()
             && self.now.saturating_sub(at) >= self.keep_ended

@@ -16,10 +16,10 @@ pub trait HasLink {
     /// The type of the data that packets carry in addition to acks and messages.
     type Payload: Payload;
 
-    /// Returns the link.
+    /// Returns the link of the connection.
     fn link(&self) -> &Link<Self::Payload>;
 
-    /// Returns the link for changes.
+    /// Returns the link of the connection for changes.
     fn link_mut(&mut self) -> &mut Link<Self::Payload>;
 }
 
@@ -36,7 +36,7 @@ impl<P: Payload> HasLink for Link<P> {
     }
 }
 
-/// One client of a server.
+/// One client of a server, with its handshake and the data of its connection.
 pub struct Peer<C> {
     /// The session of the client.
     pub handshake: ServerHandshake,
@@ -55,8 +55,8 @@ impl<C: HasLink> Peer<C> {
         self.connection.link_mut().probe(key, now)
     }
 
-    /// Loads into the processor cache what reading a packet with acks reads and writes. Packets arrive at any
-    /// time, so most of this memory is not in the cache.
+    /// Loads into the processor cache the memory that is read and written when a packet with acks is read.
+    /// Packets arrive at any time, so most of this memory is not in the cache.
     #[inline]
     pub(super) fn preload_packet(&self) {
         preload_all(&self.handshake);

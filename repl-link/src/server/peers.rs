@@ -17,9 +17,10 @@ use crate::session::connection_id::ConnectionId;
 pub struct PeerEntry<C> {
     /// The number of the connection.
     pub id: ConnectionId,
-    /// The rest of the client: until when ticks need not visit the client.
+    /// Until when ticks need not visit the client, because nothing must be sent to it.
     pub rest: Rest,
-    /// In a box, so that an entry is small: a vector may reserve twice the memory that its entries need.
+    /// The client. In a box, so that an entry is small: a vector may reserve twice the memory that its
+    /// entries need.
     pub peer: Box<Peer<C>>,
 }
 
@@ -58,7 +59,8 @@ impl<C: HasLink> Peers<C> {
         self.entries.get(self.find(id)?).map(|entry| &*entry.peer)
     }
 
-    /// Returns a peer for changes, and ends its rest. Costs the same as [`get`](Self::get).
+    /// Returns a peer for changes, and ends its rest, so that the next tick visits it. Costs the same as
+    /// [`get`](Self::get).
     #[inline]
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<&mut Peer<C>> {
         let index = self.find(id)?;
@@ -121,7 +123,7 @@ impl<C: HasLink> Peers<C> {
         self.iter_mut().map(|(_, peer)| peer)
     }
 
-    /// Loads the packets of the peers after `id` into the processor cache, because users mostly poll all
+    /// Loads into the processor cache the packets of the peers after `id`, because users mostly poll all
     /// peers in this order. This has three steps, and each step reads memory that the previous step has
     /// loaded.
     #[inline]
@@ -133,7 +135,6 @@ impl<C: HasLink> Peers<C> {
         waiting_at(index + 1).into_iter().for_each(PacketPages::preload_next);
     }
 
-    /// Returns the index of a peer.
     #[inline]
     fn find(&self, id: ConnectionId) -> Option<usize> {
         let most = id.0.checked_sub(self.entries.first()?.id.0)? as usize;
@@ -148,7 +149,6 @@ impl<C: HasLink> Peers<C> {
 }
 
 impl<C> PeerEntry<C> {
-    /// Returns the peer for changes, and ends its rest.
     fn wake(&mut self) -> &mut Peer<C> {
         self.rest.end();
         &mut self.peer

@@ -1,13 +1,13 @@
 //! The order in which the packets of all connections are polled.
 //!
-//! Clients may share a link, and the queue of this link may be full. Then the queue takes the first packets
+//! Clients may share a link, and the queue of this link may be full. Then the queue accepts the first packets
 //! of a tick, and drops the last packets. If the connections sent all their packets one after the other, in
 //! the same order in every tick, the queue would drop the packets of the same connection in every tick (Floyd
 //! and Jacobson, *Traffic Phase Effects in Packet-Switched Gateways*, 1991). So each turn is one packet, and
 //! each tick begins with another connection.
 //!
 //! *Invariant:* every connection that has packets when a tick begins has one turn before any connection has a
-//! second turn. This holds even if the caller never takes all packets of a tick.
+//! second turn. This holds even if the caller never polls all packets of a tick.
 
 use std::collections::VecDeque;
 
@@ -40,8 +40,8 @@ impl PollOrder {
         has_packets: impl Fn(ConnectionId, &Peer<C>) -> bool,
     ) -> Option<ConnectionId> {
         if std::mem::replace(&mut self.tick, tick) != tick && !self.waiting.is_empty() {
-            // Packets of the last tick are left. Their connections have the first turns, and the connections
-            // that had no packets then follow.
+            // Packets of the last tick were not polled. Their connections have the first turns. Then follow
+            // the connections that had no packets in the last tick.
             self.extend(peers, &has_packets);
         }
         while let Some(id) = self.waiting.pop_front() {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-/// The rest of one client.
+/// The rest of one client: until when ticks need not visit it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rest {
     /// The end of the rest, or `None` if the client does not rest.

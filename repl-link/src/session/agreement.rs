@@ -1,7 +1,8 @@
 //! The classes and channels on which the two sides of a link must agree before anything else is sent (R21).
 //! To the link they are only names with checksums.
 //!
-//! *Invariant:* the checksum covers everything that the server's questions can ask about.
+//! *Invariant:* the checksum of a side covers everything that the server's questions (see `inquiry`) can ask
+//! about.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::session::inquiry::{AnswerEntry, MAX_ENTRIES, Question};
 use crate::session::mismatch::{Difference, LayoutMismatch, Side};
 use crate::session::name::{MAX_NAME_BYTES, cut};
 
-/// All classes and channels of one side. The other side must have the same.
+/// All classes and channels of one side. The other side must have the same classes and channels.
 #[derive(Default)]
 pub struct Agreement {
     /// The classes, sorted by name.
@@ -33,7 +34,6 @@ pub struct ChannelTerms {
 }
 
 impl ChannelTerms {
-    /// Returns the name, cut to the greatest length that is sent.
     fn short_name(&self) -> &str {
         cut(&self.name, MAX_NAME_BYTES)
     }
@@ -59,7 +59,7 @@ pub struct ClassTerms {
     /// The checksum of each property's initial value, for each archetype. The archetype of `Default` is the
     /// first.
     begins: Vec<Vec<u64>>,
-    /// The checksum of the forms and the initial values.
+    /// The checksum of `forms` and `begins`.
     sum: u64,
 }
 
@@ -73,7 +73,6 @@ impl ClassTerms {
         Self { name: name.to_owned(), forms, begins, sum }
     }
 
-    /// Returns the name, cut to the greatest length that is sent.
     fn short_name(&self) -> &str {
         cut(&self.name, MAX_NAME_BYTES)
     }

@@ -1,5 +1,6 @@
 //! The client's side of a session: the hello (first packet), the answers to the server's questions, the
-//! welcome (the server accepts), and the disconnect.
+//! welcome (the server accepts), and the disconnect. The welcome contains the *token*, a number that only the
+//! two sides of the connection know.
 //!
 //! *Invariant:* the client ignores packets with a checksum of another session (R25), and packets of state
 //! that come before the welcome (R21).
@@ -24,8 +25,8 @@ use crate::session::terms::ClientTerms;
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The first hellos have the full size. If they are not answered, the path may carry only smaller packets.
-/// Then of three hellos, one has the full size, one has the least size that a connection usually has, and one
-/// has the smallest possible size.
+/// Then, of every three hellos, one has the full size, one has the smallest size that every path usually
+/// carries (508 bytes), and one has the smallest possible size.
 const FULL_HELLOS: u32 = 3;
 
 /// The time between two hellos of a client while its login waits for an answer.
@@ -36,16 +37,17 @@ const SILENCE_INTERVAL: Duration = Duration::from_millis(250);
 /// changed, and then the server sends its packets to the old address.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
-/// such packet arrives. Even over a link that loses most packets, one of these packets is likely to arrive.
+/// How many packets with the token a client sends after a welcome. The token comes from the welcome, and the
+/// server repeats the welcome until one such packet arrives. Even over a link that loses most packets, one of
+/// these packets is likely to arrive.
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
-/// The longest time that a client sends nothing, however long the timeouts are. The client cannot know
-/// whether the server received a packet with the token. Without such a packet, the server sends it no more
-/// packets.
+/// The longest time for which a client sends nothing, however long the timeouts are. Until a packet with the
+/// token arrives, the server sends the client little or nothing. The client cannot know whether such a packet
+/// has arrived, so it continues to send.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
-/// The client's terms and agreement.
+/// The client's limits, times, classes and channels, which its handshake uses.
 #[derive(Clone, Copy)]
 pub struct ClientContext<'a> {
     /// The limits and times of this side.
@@ -63,7 +65,8 @@ pub(crate) enum ClientOutcome<'a> {
     Nothing,
     /// The packet contains state: its sequence number, and a reader for the rest of the packet.
     State(Sequence, BitReader<'a>),
-    /// The server has welcomed this client for the first time. Now the client may send packets of state.
+    /// The server has welcomed (accepted) this client for the first time. From now on, the client may send
+    /// packets of state.
     Connected,
     /// The server has repeated its welcome.
     Welcome,
@@ -73,7 +76,6 @@ pub(crate) enum ClientOutcome<'a> {
     Ended(DisconnectReason),
 }
 
-/// The stage of a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
     /// The client has not ticked yet.
@@ -91,7 +93,6 @@ enum Stage {
     },
 }
 
-/// The client's side of one session.
 #[derive(Debug)]
 pub(crate) struct ClientHandshake {
     session: u64,
@@ -100,7 +101,7 @@ pub(crate) struct ClientHandshake {
     stage: Stage,
     /// The token from the server's welcome (R26). The token is zero before the welcome.
     token: u64,
-    /// Whether the checksums of packets of state include the token. The welcome says so.
+    /// Whether the checksums of packets of state include the token. The welcome contains this flag.
     seals_state: bool,
     /// The last cookie from the server.
     cookie: Option<u64>,
@@ -114,7 +115,6 @@ pub(crate) struct ClientHandshake {
     server_packet_bytes: usize,
     /// Whether the transport encrypts and authenticates the packets, and has a connection for this session.
     pub is_sealed: bool,
-    /// How many hellos the client has sent.
     hellos: u32,
     /// How many packets with the token the client must still send, even if it has nothing else to send.
     token_packets_left: u32,
@@ -127,7 +127,7 @@ pub(crate) struct ClientHandshake {
     last_received: Duration,
     /// Whether a packet of state has arrived.
     has_state: bool,
-    /// When the client may answer the next cookie at once.
+    /// The time from which on the client may answer a new cookie at once.
     next_answer: Duration,
     /// How long the server waits before it closes a silent connection. `MAX` before the welcome.
     server_timeout: Duration,
@@ -159,7 +159,6 @@ impl ClientHandshake {
         }
     }
 
-    /// Returns whether the client has not ticked yet.
     pub(crate) fn is_idle(&self) -> bool {
         self.stage == Stage::Idle
     }
@@ -173,19 +172,17 @@ impl ClientHandshake {
         matches!(self.stage, Stage::Ended { .. })
     }
 
-    /// Returns the number of the session.
     pub(crate) fn session(&self) -> u64 {
         self.session
     }
 
-    /// Returns whether this side has ended the session, and not the server.
     pub(crate) fn has_ended_itself(&self) -> bool {
         matches!(self.stage, Stage::Ended { closing: Some(_) })
     }
 
     /// Returns the key that the checksums of the client's packets of state include: the session, and after
-    /// the welcome also the token. If the transport authenticates the sender, the token is left out (R25,
-    /// R26).
+    /// the welcome also the token. If the transport authenticates the sender, the key does not include the
+    /// token (R25, R26).
     pub(crate) fn binding(&self) -> u64 {
         self.keys().state()
     }
@@ -207,13 +204,12 @@ impl ClientHandshake {
     }
 
     /// Returns the keys that the checksums of the server's packets include. They are the keys of the client's
-    /// packets, but packets of state also include the instance number of the server.
+    /// packets. In addition, the checksums of packets of state include the instance number of the server.
     fn keys_of_server(&self) -> Keys {
         let keys = self.keys();
         Keys { of_state: keys.of_state ^ self.instance.unwrap_or(0), ..keys }
     }
 
-    /// Records that a new packet of state arrived from the server.
     pub(crate) fn note_packet(&mut self, now: Duration) {
         (self.last_received, self.has_state) = (now, true);
     }
@@ -317,8 +313,8 @@ impl ClientHandshake {
         self.server_packet_bytes = welcome.packet_bytes;
         (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
         self.server_timeout = Duration::from_millis(welcome.timeout_ms.into());
-        // All welcomes of a session are the same packet, so anyone can send a copy. So after the first packet
-        // of state, only packets of state show that the server still sends to this address.
+        // All welcomes of a session are the same packet, so an attacker can send a copy. Therefore, after the
+        // first packet of state, only packets of state show that the server still sends to this address.
         if !self.has_state {
             self.last_received = now;
         }
@@ -381,10 +377,11 @@ impl ClientHandshake {
         self.hellos = self.hellos.saturating_add(1);
     }
 
-    /// Returns the time at which to repeat a packet that is sent now. `interval` is the mean time between
-    /// repeats.
+    /// Returns the time at which to repeat a packet that is sent now. `interval` is the mean time between two
+    /// repetitions.
     fn after(&self, interval: Duration, now: Duration) -> Duration {
-        // The time serves as the number of the repeat, because no two repeats are at the same time.
+        // The time is used as the number of the repetition, because no two repetitions happen at the same
+        // time.
         now.saturating_add(jitter::around(interval, self.session, now.as_nanos() as u64))
     }
 
@@ -466,9 +463,9 @@ impl ClientHandshake {
         ClientOutcome::Ended(reason)
     }
 
-    /// Handles a packet that comes after the end. A welcome or a packet of state shows that the server has
-    /// not received the disconnect packet, so the packet is sent again. Without a welcome, a packet of state
-    /// cannot be checked.
+    /// Handles a packet that arrives after the end of the session. A welcome or a packet of state shows that
+    /// the server has not received the disconnect packet, so the disconnect packet is sent again. If the
+    /// client never received a welcome, it cannot check a packet of state.
     pub(crate) fn receive_after_end(&self, bytes: &[u8], newest: Sequence, queue: &mut SendQueue) {
         let Stage::Ended { closing: Some(closing) } = &self.stage else { return };
         let shows_no_end = match packet::open(bytes, self.keys_of_server(), newest, &mut LastSeed::default())

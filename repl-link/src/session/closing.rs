@@ -13,13 +13,13 @@ use crate::session::name::cut;
 /// The greatest number of bytes of a text in a disconnect packet.
 const MAX_TEXT_BYTES: usize = 255;
 
-/// The bytes that a disconnect packet takes without its text.
+/// The greatest number of bytes of a disconnect packet without its text.
 const AROUND_TEXT_BYTES: usize = 8;
 
 /// The reason that a side reports if the other side could not read one of its packets.
 const NOT_READ: &str = "the other side could not read a packet of this side";
 
-/// The content of a disconnect packet.
+/// The reason in a disconnect packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// The application of the sender ended the session without a text.
@@ -36,13 +36,14 @@ pub(crate) enum Closing {
     Taken,
     /// The sender has received nothing for too long.
     Timeout,
-    /// The client has not acknowledged enough.
+    /// Too much data was not acknowledged by the client for too long.
     Unacknowledged,
     /// The sender has received a packet that the protocol forbids.
     NotRead,
     /// The application of the server did not answer the client's login.
     LoginTimeout,
-    /// The receiver of this packet began to send a message and did not finish it.
+    /// The receiver of this packet has begun to send a reliable message, but has not finished it for too
+    /// long.
     Stalled,
     /// The server has rejected the parameters of the call with this name.
     Rejected(String),
@@ -52,13 +53,13 @@ pub(crate) enum Closing {
     Forgotten,
     /// Too many messages of the type with this name wait to be polled by the sender.
     Unread(String),
-    /// The path from the sender to the receiver carries only packets that are too small.
+    /// The path from the sender to the receiver does not even carry packets of the least size.
     PathTooNarrow,
 }
 
 impl Closing {
-    /// Returns the content of the packet that tells the other side about this reason, in at most `mtu_bytes`.
-    /// Returns `None` if the reason is sent in another kind of packet.
+    /// Returns the content of the packet that tells the other side about this reason, in at most `mtu_bytes`
+    /// bytes. Returns `None` if the reason is sent in another kind of packet.
     pub(super) fn of(reason: &DisconnectReason, mtu_bytes: usize) -> Option<Self> {
         let max = mtu_bytes.saturating_sub(AROUND_TEXT_BYTES).min(MAX_TEXT_BYTES);
         let text = |text: &str| cut(text, max).to_owned();
@@ -184,7 +185,6 @@ pub fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Returns every reason that is sent in a disconnect packet.
     fn reasons() -> Vec<DisconnectReason> {
         vec![
             DisconnectReason::Closed,
@@ -236,7 +236,7 @@ mod tests {
             let closing = Closing::of(&long, mtu_bytes).expect("a text");
             assert_eq!(closing, Closing::ClosedWith("é".repeat(kept)));
             let (len, read) = reread(&closing);
-            // Four bytes of the checksum, and four bits before the reason.
+            // The packet also has a checksum of four bytes, and four bits before the reason.
             assert!(4 + 1 + len <= mtu_bytes, "{len} bytes");
             assert_eq!(read, Ok(closing));
         }

@@ -1,9 +1,9 @@
 //! Control packets: the messages that begin and end a session.
 //!
 //! The client sends a hello with its limits and one checksum of all its classes and their initial values. If
-//! the checksum equals the server's, the server welcomes the client. If the checksums differ, the server asks
-//! the client about its classes until the first difference is known (see `inquiry`), and refuses the client
-//! with this difference.
+//! the checksum equals the server's, the server welcomes (accepts) the client. If the checksums differ, the
+//! server asks the client about its classes until the first difference is known (see `inquiry`), and refuses
+//! the client with this difference.
 //!
 //! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
 //! only. Only the hello's checksum does not include the session, because the hello itself contains the number
@@ -19,8 +19,8 @@
 //! 3. Change the version of the protocol (in `frame/packet` and `tests/support/forge.rs`).
 //! 4. If the packet is padded, add it to the padded packets in `read`.
 //!
-//! If the checksum of a packet includes the token, the packet is read only if it ends the session or belongs
-//! to probes. An endpoint without a connection handles only hellos. `docs/wire.md` describes all packets.
+//! A packet whose checksum includes the token is read only if it ends the session or belongs to probes. For
+//! an address without a connection, an endpoint handles only hellos. `docs/wire.md` describes all packets.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -63,7 +63,7 @@ pub(crate) struct Hello {
     /// The checksum of the client's classes.
     pub checksum: u64,
     pub limits: ClientLimits,
-    /// `None` before the client knows a cookie.
+    /// The cookie, the token and the login. `None` before the client knows a cookie.
     pub proof: Option<Proof>,
 }
 
@@ -103,9 +103,10 @@ pub(crate) enum Control {
     TooSmall(LimitMismatch),
     /// One side ends the session.
     Closing(Closing),
-    /// A server asks for the hello again. The client must put this cookie into it.
+    /// A server asks the client to send its hello again, with this cookie.
     Retry(u64),
-    /// A server asks for the hello again later: the application has not answered the login yet.
+    /// A server asks the client to send its hello again later, because the application has not answered the
+    /// login yet.
     Wait,
     /// One side tests whether the path carries packets of the size of this packet. Contains the number of the
     /// probe.
@@ -127,8 +128,8 @@ impl Control {
         self.to_padded_packet(session, bytes)
     }
 
-    /// Does the same as [`to_packet`](Self::to_packet), but pads the packet to at least `bytes`. Only hellos,
-    /// answers about classes and probes may be padded.
+    /// Does the same as [`to_packet`](Self::to_packet), but pads the packet to at least `bytes` bytes. Only
+    /// hellos, answers about classes and probes may be padded.
     pub(crate) fn to_padded_packet(&self, session: u64, bytes: usize) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
@@ -178,7 +179,7 @@ impl Control {
     }
 
     /// Returns the packet that tells the other side why this side has ended the session. The packet has at
-    /// most `mtu_bytes`, so a text may be cut.
+    /// most `mtu_bytes` bytes, so a text may be cut.
     pub(crate) fn closing(reason: &DisconnectReason, mtu_bytes: usize) -> Self {
         match reason {
             DisconnectReason::Layouts(mismatch) => Self::Refused(mismatch.clone()),
@@ -187,8 +188,8 @@ impl Control {
         }
     }
 
-    /// Reads a packet that [`to_packet`](Self::to_packet) wrote. Afterwards the reader is at the first bit
-    /// after the packet's frame.
+    /// Reads a packet that [`to_packet`](Self::to_packet) wrote. Before the call, the reader is at the first
+    /// bit after the checksum and the kind.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
             0 => Self::Hello(Hello::read(reader)?),
@@ -284,7 +285,8 @@ fn pad(bytes: usize, writer: &mut BitWriter) {
     }
 }
 
-/// Skips the zero bytes that pad a hello, an answer or a probe. The zero bits that fill the last byte are not skipped.
+/// Skips the zero bytes that pad a hello, an answer or a probe, but not the zero bits that fill the last
+/// byte.
 fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     while reader.remaining() >= 8 {
         if reader.read_bits(8)? != 0 {

@@ -54,8 +54,8 @@ pub enum DisconnectReason {
     /// player. It has at most 255 bytes.
     #[error("closed: {0}")]
     ClosedWith(String),
-    /// The server's application did not accept the login of the client. The
-    /// text has at most 255 bytes. Show it to the player, and connect again with another login.
+    /// The server's application did not accept the login of the client. The text has at most 255 bytes. Show
+    /// it to the player, and connect again with another login.
     #[error("the login was refused: {0}")]
     Refused(String),
     /// The server's application did not answer the login within `ServerConfig::login_timeout`. Answer each
@@ -79,8 +79,8 @@ pub enum DisconnectReason {
     /// client is connected, there are more causes: no server receives packets at this address, a firewall
     /// drops the packets, a server of another version ignores them, or the handshake was not finished in
     /// time. By default, the client connects again by itself, and reports each failure
-    /// (`ClientConfig::reconnects`). Show the player that the client reconnects. Its objects keep their last
-    /// state until it has reconnected.
+    /// (`ClientConfig::reconnects`). Show the player that the client reconnects. The client's objects keep
+    /// their last state until it has reconnected.
     #[error(
         "timed out: nothing has arrived for too long. After a session has begun: the link is down, or the other side has crashed, stood \
          still, or passes times in another unit to `tick`. Before: check that the server runs, the address, the firewall, and that both \
@@ -95,23 +95,23 @@ pub enum DisconnectReason {
         "timed out, because `poll_transmit` was never called: call it in every frame until it returns `None`, and send each packet"
     )]
     NeverPolled,
-    /// A [`Timeout`](Self::Timeout), because the times of all ticks of this side were at least this far
-    /// apart, which is a quarter of its timeout or more. Either the times are in the wrong unit, or ticks are
-    /// rare. Call `tick` in each frame, and pass the time since a fixed start, such as `start.elapsed()`. The
-    /// other side reports `Timeout`.
+    /// A [`Timeout`](Self::Timeout), because all ticks of this side were at least this long apart. This is a
+    /// quarter of its timeout or more. Either the times are in the wrong unit, or ticks are rare. Call `tick`
+    /// in each frame, and pass the time since a fixed start, such as `start.elapsed()`. The other side
+    /// reports `Timeout`.
     #[error(
         "timed out, because `tick` gets times that are at least {0:?} apart: call it in every frame, with the time since a fixed \
          start (`start.elapsed()`). If it is called, the time has another unit, for example milliseconds that were passed to \
          `Duration::from_secs`"
     )]
     TicksTooFarApart(Duration),
-    /// The path between the sides carries small packets, but no packets of 508 bytes. If both sides receive
-    /// only smaller packets, it does not carry packets of that smaller size. Let a tunnel or relay on the
-    /// path carry larger packets. The client does not connect again by itself.
+    /// The path between the sides carries small packets, but no packets of 508 bytes. If one side receives
+    /// only smaller packets, the path does not even carry packets of that smaller size. Let a tunnel or relay
+    /// on the path carry larger packets. The client does not connect again by itself.
     #[error("the path does not carry packets of 508 bytes")]
     PathTooNarrow,
     /// The client was alive, but did not acknowledge packets for too long. There are three causes. First, the
-    /// memory that the server keeps for the client exceeded `ServerConfig::max_connection_bytes` for a whole
+    /// memory that the server uses for the client exceeded `ServerConfig::max_connection_bytes` for a whole
     /// `timeout`. Second, the client did not acknowledge that an object was removed, for four timeouts, or
     /// for eight round trips if these are longer. Third, too many reliable multicast calls waited for the
     /// client. The client may connect again. If the client's link is too slow for the world's changes, hide
@@ -119,9 +119,9 @@ pub enum DisconnectReason {
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,
     /// The client sent more than 2,000 packets a second, or more messages of a type than
-    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second). A burst is allowed if an outage of
-    /// up to a whole timeout can explain it. Clients of this library obey these limits by themselves. The
-    /// text names the packets or messages that exceeded the limit.
+    /// [`MessageOptions::per_second`](crate::MessageOptions::per_second). A burst is allowed if it can
+    /// consist of packets that were delayed by an outage of up to a whole timeout. Clients of this library
+    /// obey these limits by themselves. The text names the packets or messages that exceeded the limit.
     #[error("too many a second: {0}")]
     TooFast(String),
     /// The other side began a reliable message and did not finish it. No part of this message, and no earlier

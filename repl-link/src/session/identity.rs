@@ -42,7 +42,8 @@ impl Session {
     /// Returns the number of the session that begins after `earlier` other sessions.
     pub fn number(self, earlier: u64) -> u64 {
         match earlier {
-            // The first number shows only half of the bits, so the later numbers stay secret.
+            // The first number reveals only half of the bits, so nobody can compute the later numbers from
+            // it.
             0 => self.0 as u64,
             _ => Secret::from(self.0).session(earlier),
         }

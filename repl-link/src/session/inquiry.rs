@@ -14,7 +14,7 @@ use crate::session::name::{MAX_NAME_BYTES, cut, read_name, write_name};
 pub(crate) const MAX_ENTRIES: usize = 4_096;
 /// The greatest number of packets that an answer may take.
 const MAX_PARTS: u64 = 1_024;
-/// The greatest number of bytes of memory that an answer may take on the server.
+/// The greatest number of bytes of memory that an answer may occupy on the server.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// A question that the server asks about the client's classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub(crate) enum Question {
     /// Asks for the names and checksums of all classes.
     #[default]
     Classes,
-    /// Asks for the parts of a class: their paths, forms and checksums, in the order of declaration.
+    /// Asks for the parts of a class: their paths, wire forms and checksums, in the order of declaration.
     Forms { class: String },
-    /// Asks for the archetypes of a class: one checksum for each archetype. The archetype of `Default` is the
-    /// first.
+    /// Asks for the archetypes (sets of initial values) of a class: one checksum for each archetype. The
+    /// archetype of `Default` is the first.
     Archetypes { class: String },
     /// Asks for the initial values in an archetype: the names of the properties and the checksums of their
     /// values, in the order of declaration.
@@ -62,7 +62,8 @@ impl Question {
 /// One entry of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerEntry {
-    /// The name of a class or property, or the path of a part. The name is empty for an archetype.
+    /// The name of a class or property, or the path of a part. Empty for an archetype (a set of initial
+    /// values).
     pub name: String,
     /// The form on the wire. Empty if the question does not ask for forms.
     pub form: String,
@@ -76,12 +77,11 @@ impl AnswerEntry {
         Self { name: cut(name), form: cut(form), sum }
     }
 
-    /// Returns about how many bytes the entry takes in a packet.
+    /// Returns about how many bytes the entry occupies in a packet.
     fn packet_bytes(&self) -> usize {
         self.name.len().saturating_add(self.form.len()).saturating_add(14)
     }
 
-    /// Returns how many bytes the entry takes in memory.
     fn memory_bytes(&self) -> usize {
         size_of::<Self>().saturating_add(self.name.len()).saturating_add(self.form.len())
     }
@@ -158,7 +158,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<AnswerEntry>, mtu_b
     (0..).zip(parts).map(|(part, entries)| question(entries, part)).collect()
 }
 
-/// The server's state of an inquiry: the last question, and the parts of its answer that have arrived.
+/// The server's state of an inquiry: the last question, and the packets of its answer that have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Inquiry {
     question: Question,
@@ -172,8 +172,8 @@ pub(crate) struct Inquiry {
 pub(crate) enum Progress {
     /// Other parts of the answer are still missing.
     Incomplete,
-    /// The part belongs to the answer of an earlier question. Perhaps the packet with the last question was
-    /// lost.
+    /// The part belongs to the answer of an earlier question. Perhaps the packet with the current question
+    /// was lost.
     Outdated,
     /// The answer is complete.
     Answered(Vec<AnswerEntry>),
@@ -184,7 +184,6 @@ impl Inquiry {
         Self { question, ..Self::default() }
     }
 
-    /// Returns the last question.
     pub(crate) fn question(&self) -> &Question {
         &self.question
     }

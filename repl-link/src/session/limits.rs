@@ -94,14 +94,14 @@ fn checked_packet_bytes(bytes: u16) -> Result<usize, ReadError> {
     if MTU_BYTES.contains(&bytes) { Ok(bytes) } else { Err(ReadError::OutOfRange) }
 }
 
-/// The least and the longest time that a step of a handshake may take.
+/// The range of the time that a server allows for a step of a handshake.
 const LEAST_STEP: Duration = Duration::from_secs(5);
 const LONGEST_STEP: Duration = Duration::from_secs(60);
 
 /// Returns how long a client of an endpoint has for one step of its handshake: to send a cookie back, or to
 /// show that it has received the welcome. Each step takes a round trip, or several if packets are lost. So
-/// the time is the server's timeout, within limits: with a longer time, unknown clients could take places for
-/// hours.
+/// the time is the server's timeout, but at least 5 s and at most 60 s. With a longer time, unknown clients
+/// could occupy places for hours.
 pub(crate) fn step_time(timeout: Duration) -> Duration {
     timeout.clamp(LEAST_STEP, LONGEST_STEP)
 }
@@ -125,11 +125,11 @@ fn saturate(limit: usize) -> u32 {
 /// size, so a client's packet size is too small only below 508 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// The greatest size of a packet: `mtu_bytes`.
+    /// The greatest size of a packet, in the field `mtu_bytes`.
     PacketBytes = 0,
-    /// The greatest number of objects at the same time: `max_objects`.
+    /// The greatest number of objects at the same time, in the field `max_objects`.
     Objects = 1,
-    /// The greatest size of one object: `max_object_bytes`.
+    /// The greatest size of one object, in the field `max_object_bytes`.
     ObjectBytes = 2,
 }
 

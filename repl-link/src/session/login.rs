@@ -1,6 +1,6 @@
 //! The encoding of logins and their answers in control packets: a length, and then the bytes.
 //!
-//! *Invariant:* reading allocates at most as many bytes as are left in the packet (R20).
+//! *Invariant:* reading allocates at most as many bytes as remain in the packet (R20).
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 const MAX_BYTES: usize = 512;
 /// The number of bits for the length.
 const LEN_BITS: u32 = 10;
-/// The greatest number of bytes that a hello or a welcome takes without its login or its answer.
+/// The greatest number of bytes of a hello without its login, or of a welcome without its answer.
 const AROUND_BYTES: usize = 64;
 
 /// A login as `Debug` prints it: only its length, because a login may contain a password or a ticket.
@@ -22,7 +22,8 @@ impl fmt::Debug for Concealed {
     }
 }
 
-/// Returns the greatest number of bytes of a login, or of the answer to a login, with packets of this size.
+/// Returns the greatest number of bytes of a login, or of the answer to a login, with packets of at most
+/// `mtu_bytes` bytes.
 pub fn max_login_bytes(mtu_bytes: usize) -> usize {
     MAX_BYTES.min(mtu_bytes.saturating_sub(AROUND_BYTES))
 }

@@ -69,12 +69,12 @@ impl fmt::Display for Side {
 #[non_exhaustive]
 pub enum Difference {
     /// Only one side has registered the class, the messages or the calls. Register them on the other side
-    /// too, or remove them from both.
+    /// too, or remove them from both sides.
     NoClass {
         /// The side that lacks the class.
         missing_on: Side,
     },
-    /// The class has the property or the call, or a part of it, on only one side. One of the two programs was
+    /// Only one side has this property, this call, or a part of it in the class. One of the two programs was
     /// built from older source code: build both again.
     NoProperty {
         /// The path of the property, or of the part of the property.
@@ -87,20 +87,22 @@ pub enum Difference {
     /// differs. For a call, the kind, the reliability, the limit or the form of a parameter differs. Build
     /// both programs from the same source code.
     Form {
-        /// The path of the property, or of its part that differs. Empty if a type of messages itself differs.
+        /// The path of the property, or of its part that differs. Empty if the difference is in a type of
+        /// messages as a whole.
         property: String,
         /// The form of the property on the client.
         client: String,
         /// The form of the property on the server.
         server: String,
     },
-    /// Both sides have the same properties or calls in a different order. Declare them in the same order.
+    /// Both sides have the same properties or calls, but in a different order. Declare them in the same
+    /// order.
     Order {
         /// The first property that has a different position.
         property: String,
     },
-    /// One side has fewer archetypes (sets of initial values) than the other side. Register the same
-    /// archetypes on both sides, in the same order.
+    /// One side has fewer archetypes (numbered sets of initial values) of the class than the other side.
+    /// Register the same archetypes on both sides, in the same order.
     NoArchetype {
         /// The number of the missing archetype in the order of registration, from one.
         archetype: u32,
@@ -135,7 +137,6 @@ impl fmt::Display for LayoutMismatch {
 }
 
 impl<'a> Subject<'a> {
-    /// Returns what the name in a mismatch stands for: a class, a type of messages, or calls.
     fn of(name: &'a str) -> Self {
         let calls = || [CALLS, UNRELIABLE_CALLS].into_iter().find_map(|prefix| name.strip_prefix(prefix));
         match name.strip_prefix(MESSAGE) {
@@ -264,7 +265,8 @@ fn is_content(path: &str) -> bool {
 }
 
 impl LayoutMismatch {
-    /// Writes the refusal, except for the form of a property on the client: the client knows its own form.
+    /// Writes the refusal, except for the form of a property on the client, because the client itself adds
+    /// it.
     pub fn write(&self, writer: &mut BitWriter) {
         let name = |name: &str, writer: &mut BitWriter| write_name(name, MAX_REFUSAL_NAME_BYTES, writer);
         name(&self.class, writer);

@@ -1,7 +1,8 @@
 //! Sessions: the handshake of each side, the classes and channels that it compares, and the reasons why
 //! sessions end.
 //!
-//! *Invariant:* the state machine of each side takes bytes and times, and returns bytes and outcomes.
+//! *Invariant:* the state machine of each side receives bytes and times as arguments, and returns bytes and
+//! outcomes.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod agreement;

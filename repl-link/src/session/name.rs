@@ -1,14 +1,14 @@
 //! Encoding of names in control packets.
 //!
-//! *Invariant:* a name has at most 128 bytes. Reading a name allocates at most as many bytes as are left in
-//! the packet.
+//! *Invariant:* a name has at most 128 bytes. Reading a name allocates at most as many bytes as remain in the
+//! packet.
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
 /// The length of the longest name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
 
-/// Returns the beginning of a name, cut to at most `max` bytes.
+/// Returns the beginning of a name, cut to at most `max` bytes at a character boundary.
 pub(crate) fn cut(name: &str, max: usize) -> &str {
     let mut end = name.len().min(max);
     while !name.is_char_boundary(end) {

@@ -1,8 +1,8 @@
 //! A test fixture: the handshakes of a client and a server, without the rest of a client and a server. The
 //! test itself passes each packet from one side to the other.
 //!
-//! *Invariant:* until the client has shown that it knows the token, the server sends at most three times the
-//! client's bytes (R26).
+//! *Invariant:* until the client has shown that it knows the token, the server sends at most three times as
+//! many bytes as it has received (R26).
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 /// The limits of both sides.
 const CAPACITY: Capacity = Capacity { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 };
 
-/// The result of a handshake for a packet, unless the result was "nothing".
+/// The result of a handshake for a packet. The result "nothing" is not recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reported {
     Connected,
@@ -49,9 +49,7 @@ pub(super) struct HandshakePair {
     pub(super) client_terms: ClientTerms<'static>,
     pub(super) server_agreement: Agreement,
     pub(super) client_agreement: Agreement,
-    /// Packets for the client.
     pub(super) to_client: SendQueue,
-    /// Packets for the server.
     pub(super) to_server: SendQueue,
     pub(super) now: Duration,
     /// The number of bytes that the server has received, and the number of bytes that it has sent.
@@ -111,12 +109,10 @@ impl HandshakePair {
         }
     }
 
-    /// Creates a server side and a client side with the same classes.
     pub(super) fn alike() -> Self {
         Self::new(class(1), class(1))
     }
 
-    /// Passes a packet to the server.
     pub(super) fn server_receives(&mut self, bytes: &[u8]) {
         self.received_bytes += bytes.len();
         let context = ServerContext { terms: self.server_terms, agreement: &self.server_agreement };
@@ -135,7 +131,6 @@ impl HandshakePair {
         self.server_reports.push(reported);
     }
 
-    /// Passes a packet to the client.
     pub(super) fn client_receives(&mut self, bytes: &[u8]) {
         let context = ClientContext { terms: self.client_terms, agreement: &self.client_agreement };
         let reported =
@@ -242,7 +237,6 @@ pub(super) fn state(binding: u64, number: u64) -> Vec<u8> {
     packet::seal(writer, Salt::state(binding, sequence))
 }
 
-/// Returns all packets that may be sent now.
 pub(super) fn drain(queue: &mut SendQueue) -> Vec<Vec<u8>> {
     std::iter::from_fn(|| queue.pop().map(<[u8]>::to_vec)).collect()
 }

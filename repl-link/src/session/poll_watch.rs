@@ -12,12 +12,10 @@ pub(crate) struct PollWatch {
 }
 
 impl PollWatch {
-    /// Returns whether packets were ever polled.
     pub(crate) const fn was_polled(&self) -> bool {
         self.was_polled
     }
 
-    /// Records that packets were polled.
     pub(crate) const fn polled(&mut self) {
         self.was_polled = true;
     }

@@ -44,14 +44,14 @@ impl From<u128> for Secret {
 }
 
 impl Secret {
-    /// Returns the token of a session. A client that knows it has received the welcome of the session. It is
-    /// not zero, because zero stands for a client without a token.
+    /// Returns the token of a session. A client that knows this token has received the welcome of the
+    /// session. The token is not zero, because zero stands for a client without a token.
     pub fn token(self, connection: ConnectionId, session: u64) -> u64 {
         self.hash(Purpose::Token, &(connection, session)).max(1)
     }
 
-    /// Returns the cookie for an address. A client that sends it in its hello receives packets at this
-    /// address.
+    /// Returns the cookie for an address. A client that sends this cookie in its hello has shown that it
+    /// receives packets at this address.
     pub fn cookie(self, address: &impl Hash, session: u64, period: u64) -> u64 {
         self.hash(Purpose::Cookie, &(address, session, period))
     }
@@ -62,7 +62,7 @@ impl Secret {
         self.hash(Purpose::ConnectionCookie, &(connection, session))
     }
 
-    /// Returns the instance number of the server. With it, clients distinguish this server from other
+    /// Returns the instance number of the server. By this number, clients distinguish this server from other
     /// servers, and from the same server before a restart.
     pub fn instance(self) -> u64 {
         self.hash(Purpose::Instance, &())
@@ -80,7 +80,6 @@ impl Secret {
         index.unwrap_or(0) as usize
     }
 
-    /// Computes the hash SipHash-2-4.
     #[expect(
         deprecated,
         reason = "the only keyed hash of the standard library that is the same in every version of it"

@@ -1,4 +1,6 @@
-//! The server's side of a session, from the client's first hello to the end of the session.
+//! The server's side of a session, from the client's first hello to the end of the session. A *hello* is the
+//! first packet of a handshake. By the *welcome*, the server accepts the client. The welcome contains the
+//! *token*, a number that only the two sides of the connection know.
 //!
 //! *Invariant:* the server ignores packets with a checksum of another session (R25), and packets of state
 //! that come before the welcome (R21).
@@ -38,7 +40,6 @@ pub(crate) struct ServerContext<'a> {
     pub agreement: &'a Agreement,
 }
 
-/// The stage of a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
     /// The server does not know the client's classes yet.
@@ -46,13 +47,13 @@ enum Stage {
     /// The application has not decided about the client's login yet.
     Login,
     /// The client was welcomed, but has not proved yet that it receives the packets sent to its address. The
-    /// server keeps only this handshake for the client, and sends it no state.
+    /// server stores only this handshake for the client, and sends it no state.
     Welcomed,
     Connected,
     Ended(Box<DisconnectReason>),
 }
 
-/// The content of a client's hello, and the client's token.
+/// The session and the limits from a client's hello, and the client's token.
 #[derive(Clone, Copy, Debug)]
 struct ClientHello {
     session: u64,
@@ -63,7 +64,7 @@ struct ClientHello {
     token: u64,
 }
 
-/// The server's side of one session.
+/// The server's side of one session: the handshake with one client, and the end of the session.
 #[derive(Debug)]
 pub struct ServerHandshake {
     connection: ConnectionId,
@@ -74,8 +75,8 @@ pub struct ServerHandshake {
     client: Option<ClientHello>,
     /// The seed of the checksums of the client's packets of state.
     seed: LastSeed,
-    /// A client that was welcomed and then replaced by a client of another session. Of the two, the client
-    /// that first proves its address keeps the connection.
+    /// A client that was welcomed and then replaced by a client of another session. Of the two clients, the
+    /// first one that proves its address keeps the connection.
     displaced: Option<ClientHello>,
     /// Whether a packet with a checksum that includes the token has arrived. Only a client that received the
     /// welcome knows the token.
@@ -91,7 +92,7 @@ pub struct ServerHandshake {
     answer: Vec<u8>,
     /// When the last welcome was sent to the client. `None` before the first welcome.
     last_welcome: Option<Duration>,
-    /// The current question about the client's classes, and its answer so far.
+    /// The current question about the client's classes, and the parts of the answer that have arrived.
     inquiry: Box<Inquiry>,
 }
 
@@ -127,13 +128,14 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Returns whether an endpoint or a transport has made the connection. The server then tells it when the
-    /// connection ends.
+    /// Returns whether an endpoint or a transport has made the connection. The server then reports the end of
+    /// the connection to this endpoint or transport.
     pub fn is_of_endpoint(&self) -> bool {
         matches!(self.trust, Trust::Cookie { .. } | Trust::Sealed)
     }
 
-    /// Returns whether the connection begins only when the client has shown the token to an endpoint.
+    /// Returns whether the connection begins only when the client has also shown the token from the welcome
+    /// to its endpoint.
     pub fn waits(&self) -> bool {
         self.trust == Trust::Cookie { waits: true }
     }
@@ -148,7 +150,8 @@ impl ServerHandshake {
         self.has_token || self.is_ended()
     }
 
-    /// Returns whether this is the token of the client. Only a client that has received the welcome knows it.
+    /// Returns whether `token` is the token of the client, which only a client that has received the welcome
+    /// knows.
     pub fn is_token(&self, token: u64) -> bool {
         self.client.is_some_and(|client| client.token ^ token == 0)
     }
@@ -177,15 +180,15 @@ impl ServerHandshake {
         }
     }
 
-    /// Returns when the session ends if no packet of the client arrives. Returns `None` if the handshake must
-    /// do something before this time.
+    /// Returns when the session ends if no packet of the client arrives. Returns `None` if the handshake
+    /// needs ticks before that time.
     pub fn rests_until(&self, timeout: Duration) -> Option<Duration> {
         (self.is_connected() && self.has_token).then(|| self.last_received.saturating_add(timeout))
     }
 
     /// Returns the packet that tells a client why its session ended, as the answer to a hello with this
-    /// token. A client that knows the token ignores packets whose checksum does not include it. Returns
-    /// `None` if the session has not ended.
+    /// token. If the client knows the token, it ignores packets whose checksum does not include the token.
+    /// Returns `None` if the session has not ended.
     pub fn closing(&self, token: u64, mtu_bytes: usize) -> Option<Vec<u8>> {
         let (Stage::Ended(reason), Some(client)) = (&self.stage, self.client) else { return None };
         let keys = self.keys(client);
@@ -228,8 +231,8 @@ impl ServerHandshake {
         self.client.map_or(timeout, |client| client.limits.timeout().min(timeout))
     }
 
-    /// Returns when the last packet of the client arrived.
     #[cfg(test)]
+    /// Returns the time at which the last packet of the client arrived.
     pub fn last_received(&self) -> Duration {
         self.last_received
     }
@@ -251,8 +254,9 @@ impl ServerHandshake {
         context: ServerContext<'_>,
         queue: &mut SendQueue,
     ) -> ServerOutcome<'a> {
-        // A client does not know how large the server's packets may be. So the server accepts packets of the
-        // size that the client has named in its hello, even if they are larger than the server's own.
+        // A client does not know at first which packet sizes the server receives. So the server accepts
+        // packets up to the size that the client has stated in its hello, even if they are larger than the
+        // packets that the server itself sends.
         let largest_bytes = self.client.map_or(HELLO_BYTES, |client| client.limits.mtu_bytes());
         if bytes.len() > largest_bytes.max(context.terms.capacity.mtu_bytes) {
             return ServerOutcome::Nothing;
@@ -293,8 +297,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Records that the client knows the token. Only the welcome contains the token, so the client receives
-    /// the packets that are sent to its address.
+    /// Records that the client knows the token. Only the welcome contains the token. So the client has
+    /// received the welcome, and thus receives the packets that are sent to its address.
     fn learn_token(&mut self, queue: &mut SendQueue) {
         self.has_token = true;
         self.answer = Vec::new();
@@ -357,8 +361,8 @@ impl ServerHandshake {
     /// it has proved its address, because its hello may be a late packet of an older session. A client with
     /// the same classes as the server is not replaced by a client that the server would refuse. If the
     /// application decides about logins, no client is replaced after its login was reported. A client that
-    /// has proved its address with a cookie is never replaced: its endpoint does not pass on hellos of other
-    /// sessions.
+    /// has proved its address with a cookie is never replaced: its endpoint does not forward hellos of other
+    /// sessions to this connection.
     fn may_be_replaced(&self, checksum: u64, limits: ClientLimits, context: ServerContext<'_>) -> bool {
         let agrees = checksum == context.agreement.checksum() && !context.terms.asks_login;
         !self.is_of_endpoint()
@@ -411,8 +415,8 @@ impl ServerHandshake {
                 ServerOutcome::Nothing
             }
             Stage::Welcomed | Stage::Connected if self.may_have(hello.token()) => {
-                // A welcome is longer than a short hello, so not every repeated hello is answered with a
-                // welcome.
+                // A welcome can be longer than a hello. So repeated hellos that arrive in quick succession
+                // are not all answered.
                 if self.is_welcome_due(now, LEAST_WELCOME_INTERVAL) {
                     self.send_welcome(&context.terms, now, queue);
                 }
@@ -553,7 +557,6 @@ impl ServerHandshake {
         }
     }
 
-    /// Sends the current question of the inquiry.
     fn ask(&self, terms: &ServerTerms, queue: &mut SendQueue) {
         let question = self.inquiry.question().clone();
         self.send_control(&Control::Differs(terms.capacity.mtu_bytes, question), queue);
@@ -576,8 +579,8 @@ impl ServerHandshake {
         ServerOutcome::Login(std::mem::take(&mut self.login))
     }
 
-    /// Accepts the login. Does nothing if no login waits for an answer. If the answer does not fit into the
-    /// packets of the client, the session ends.
+    /// Accepts the login. Does nothing if no login waits for an answer. If the answer does not fit into a
+    /// packet that the client receives, the session ends.
     pub fn accept(
         &mut self,
         answer: &[u8],
@@ -628,8 +631,8 @@ impl ServerHandshake {
         self.send_control(&Control::Welcome(welcome), queue);
     }
 
-    /// Repeats the welcome if it is time. The server ignores the client's packets of state until the client
-    /// knows the token.
+    /// Repeats the welcome if it is time. Until the client has received the welcome, it does not know the
+    /// token, and the server ignores its packets of state.
     pub fn repeat_welcome(&mut self, terms: &ServerTerms, now: Duration, queue: &mut SendQueue) {
         if !self.has_token
             && matches!(self.stage, Stage::Welcomed | Stage::Connected)
@@ -643,7 +646,6 @@ impl ServerHandshake {
         }
     }
 
-    /// Returns whether the last welcome was sent at least an interval ago.
     fn is_welcome_due(&self, now: Duration, interval: Duration) -> bool {
         self.last_welcome.is_none_or(|last| now.saturating_sub(last) >= interval)
     }
@@ -664,7 +666,6 @@ impl ServerHandshake {
         ServerOutcome::Ended(reason)
     }
 
-    /// Tells the client why the session ended.
     fn send_closing(&self, terms: &ServerTerms, queue: &mut SendQueue) {
         self.farewells(terms.capacity.mtu_bytes).for_each(|packet| queue.push(&packet));
     }

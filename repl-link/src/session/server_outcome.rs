@@ -23,7 +23,8 @@ pub enum ServerOutcome<'a> {
     /// The client is accepted: its limits and classes agree with the server's. Packets of state may be sent
     /// to the client from now on.
     Connected,
-    /// The client agrees with the server. The application decides about this login.
+    /// The limits and classes of the client agree with the server's. The application must now decide about
+    /// this login data.
     Login(Vec<u8>),
     /// The client has received the probe with this number.
     ProbeArrived(u16),

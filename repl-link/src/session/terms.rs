@@ -19,7 +19,7 @@ pub struct Capacity {
     pub max_object_bytes: usize,
 }
 
-/// Packets have up to 1,200 bytes. There are up to 65,536 objects, each with up to 256 KiB.
+/// By default, packets have up to 1,200 bytes. There are up to 65,536 objects, each with up to 256 KiB.
 impl Default for Capacity {
     fn default() -> Self {
         Self { mtu_bytes: 1_200, max_objects: 65_536, max_object_bytes: 256 << 10 }
@@ -54,10 +54,10 @@ pub struct ServerTerms {
     pub login_timeout: Duration,
 }
 
-/// How long each side waits for the other.
+/// The default of all timeouts.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The timeout is 10 s, the login is empty, and the client connects again.
+/// By default, the timeout is 10 s, the login is empty, and the client connects again.
 impl Default for ClientTerms<'_> {
     fn default() -> Self {
         let capacity = Capacity::default();
@@ -65,7 +65,7 @@ impl Default for ClientTerms<'_> {
     }
 }
 
-/// The timeouts are 10 s, and the application does not decide about logins.
+/// By default, the timeouts are 10 s, and the application does not decide about logins.
 impl Default for ServerTerms {
     fn default() -> Self {
         let capacity = Capacity::default();

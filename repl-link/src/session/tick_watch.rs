@@ -1,4 +1,4 @@
-//! Checks for debug builds: they panic if a game loop leaves out a call, or passes a time that is not the
+//! Checks for debug builds: they panic if a game loop does not make a call, or passes a time that is not the
 //! time since a fixed start.
 //!
 //! *Invariant:* only the calls and times of the user can cause the panics. The packets of a peer cannot cause
@@ -23,7 +23,6 @@ const FAR_BEHIND: Duration = Duration::from_secs(5);
 /// The text of the panic if a server receives packets and never polls.
 const POLL_SERVER: &str = "`Server::poll_any_transmit` was never called: call it in every frame until it returns `None`, and send each packet";
 
-/// Which side is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     Server,
@@ -96,13 +95,12 @@ impl TickWatch {
         }
     }
 
-    /// Records that packets were polled.
     pub(crate) fn polled(&mut self) {
         self.polls.polled();
     }
 
     /// Records that `tick` was called with the time `now`. `latest` is the latest time that was passed to any
-    /// call before. Returns how much time has passed since the last tick, or zero at the first tick.
+    /// earlier call. Returns how much time has passed since the last tick, or zero at the first tick.
     ///
     /// # Panics
     /// Panics in debug builds if the times of the ticks cannot be the time since a fixed start.
@@ -131,7 +129,8 @@ impl TickWatch {
              fixed start, always of the same clock",
         );
         self.steps_back = self.steps_back.saturating_add(u32::from(now < last));
-        // A server that receives nothing may be ticked without a clock.
+        // The program may tick a server that receives nothing without a real clock, for example always with
+        // the same time.
         let counts = self.watched == Watched::Client || self.first_receipt.is_some();
         let stands = now == last && !now.is_zero();
         self.standstill = if stands { self.standstill.saturating_add(u32::from(counts)) } else { 0 };

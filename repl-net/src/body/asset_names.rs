@@ -11,28 +11,29 @@ use repl_link::MessageOptions;
 
 use super::path::{LENGTH_BITS, read_path, write_path};
 
-/// The order of the Exp-Golomb code for the numbers of assets and for the count of names.
+/// The order of the Exp-Golomb code for the numbers of assets and for the number of names in a message.
 const NUMBER_ORDER: u32 = 6;
 
-/// The limits of the messages with names. They have the greatest weight, because references to assets read as
-/// null until the name arrives.
+/// The message options for asset names. They have the greatest weight, because a reference to an asset reads
+/// as null until the message with the asset's name arrives.
 pub(crate) const NAMES_FIRST: MessageOptions = MessageOptions { weight: u8::MAX, ..MessageOptions::DEFAULT };
 
-/// The greatest number of an asset. The numbers of a client's epochs go far beyond it, so a server cannot use
-/// them up with one name.
+/// The greatest number of an asset. A client adds an offset to the numbers of a restarted server, and the sum
+/// must fit into 32 bits. Because of this limit, a server cannot use up the 32 bits with one large number.
 pub(crate) const MAX_NUMBER: u32 = 0xff_ffff;
 
-/// The number of an asset and its path. A part that it shares with another path is left out.
+/// The number of an asset and its path. The beginning of the path is omitted if it equals the beginning of
+/// the path of another asset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AssetName {
     pub(crate) number: NonZeroU32,
-    /// An asset that was named before, and how many bytes at the beginning of both paths are the same.
+    /// An asset that was named before, and the number of bytes at the beginning that both paths have in
+    /// common.
     pub(crate) shared: Option<(NonZeroU32, u8)>,
-    /// The rest of the path, from 1 to 255 bytes.
+    /// The path without these common bytes, from 1 to 255 bytes.
     pub(crate) rest: String,
 }
 
-/// The names of several assets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AssetNames(pub(crate) Vec<AssetName>);
 

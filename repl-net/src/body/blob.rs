@@ -22,19 +22,18 @@ enum Part {
 #[derive(Debug)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
-    /// The object and the content of the blob, in the same form as in the record of a sent packet.
+    /// The object and the content of the blob.
     pub(crate) sent: Sent,
     /// The number of the first packet of the tick in which the values were written.
     pub(crate) stamp: Sequence,
     bytes: Vec<u8>,
     pub(crate) cut: Cut,
     parts: Vec<Part>,
-    /// Whether the traffic statistics have counted the blob.
+    /// Whether the traffic statistics have counted the blob, which they do only once.
     is_counted: bool,
 }
 
 impl Blob {
-    /// Returns the bits of one part of the blob.
     pub(crate) fn part(&self, index: u32) -> BitSlice<'_> {
         self.cut.part(index as usize, &self.bytes)
     }
@@ -58,7 +57,6 @@ impl Blob {
     }
 }
 
-/// The blobs of a connection that have not arrived completely.
 #[derive(Debug, Default)]
 pub(crate) struct Blobs {
     blobs: Vec<Blob>,
@@ -84,8 +82,8 @@ impl Blobs {
             && under_way + bytes <= max_bytes
     }
 
-    /// Returns the id of the oldest blob in flight, and a bit mask that says for this id and each id after it
-    /// whether the blob with this id is in flight.
+    /// Returns the blobs in flight: the id of the oldest one, and a bit mask with one bit for this id and for
+    /// each id after it. A bit is set if the blob with this id is in flight.
     pub(crate) fn under_way(&self) -> (u32, u64) {
         let oldest = self.blobs.first().map_or(self.next_id, |blob| blob.id);
         let bits = self.blobs.iter().map(|blob| 1 << (blob.id.wrapping_sub(oldest) % BLOB_SPAN));
@@ -116,7 +114,8 @@ impl Blobs {
         id
     }
 
-    /// Returns the bits of a whole blob in flight. Returns them only at the first call for each blob.
+    /// Returns all bits of a blob at the first call. Returns `None` at later calls, so that the traffic
+    /// statistics count each blob once.
     pub(crate) fn count(&mut self, id: u32) -> Option<BitSlice<'_>> {
         let blob = self.blobs.iter_mut().find(|blob| blob.id == id)?;
         let is_counted = std::mem::replace(&mut blob.is_counted, true);
@@ -140,7 +139,7 @@ impl Blobs {
         self.blobs.iter().map(|blob| (blob.sent.slot, blob.id)).collect()
     }
 
-    /// Returns about how many bytes of memory the blobs take. Costs O(blobs).
+    /// Returns about how many bytes of memory the blobs take. Costs O(number of blobs).
     pub(crate) fn held_bytes(&self) -> usize {
         let of = |blob: &Blob| {
             let list = blob.sent.content.list().map_or(0, Changelist::heap_bytes);
@@ -179,7 +178,7 @@ impl Blobs {
     }
 
     /// Records that the packet `sequence`, which contained the part `index` of the blob `id`, was lost. The
-    /// part must be sent again, unless a later packet contains it, too.
+    /// part must be sent again, unless a later packet also contains it.
     pub(crate) fn lost(&mut self, id: u32, index: u32, sequence: Sequence) {
         if let Some(blob) = self.get_mut(id)
             && let Some(Part::InFlight(newest)) = blob.parts.get(index as usize)

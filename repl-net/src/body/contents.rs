@@ -15,7 +15,7 @@ use super::copied::Copied;
 use super::segment::Segment;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 
-/// The content of a packet for one object, outside the shared segments.
+/// The content of a packet for one object, if it is not in a shared segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Sent {
     pub(crate) content: Content,
 }
 
-/// The content of a packet for one object.
+/// What a packet contains about one object.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// The values of the properties in this changelist, which changed.
@@ -51,7 +51,7 @@ impl Content {
     }
 }
 
-/// Objects of one generation among the 64 slots of a word, as a bit mask.
+/// Objects with the same generation whose slots are in the same word (64 consecutive slots).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cohort {
     pub(crate) word: usize,
@@ -59,21 +59,19 @@ pub(crate) struct Cohort {
     pub(crate) generation: NonZeroU32,
 }
 
-/// The contents of a packet.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
-    /// The entries that were copied from tables.
     pub(crate) copied: Copied,
     pub(crate) sent: Vec<Sent>,
-    /// The objects that the packet creates on the client, and that were pending spawns before.
+    /// The objects that the packet creates on the client, and whose spawns had waited to be sent before.
     pub(crate) opened: Vec<Cohort>,
     /// The objects that the packet removes from the client.
     pub(crate) closed: Vec<Cohort>,
 }
 
 impl Contents {
-    /// Records that the packet creates objects on the client. They were pending spawns before.
+    /// Records that the packet creates objects on the client. Their spawns had waited to be sent before.
     pub(crate) fn open(&mut self, opened: Cohort) {
         add(&mut self.opened, opened);
     }
@@ -83,16 +81,16 @@ impl Contents {
         add(&mut self.closed, closed);
     }
 
-    /// Returns the changelists of the object in `slot` in the shared data of the packet. Costs O(segments ×
-    /// log(entries) + entries of tables).
+    /// Returns the changelists of the object in `slot` in the shared segments and tables of the packet. Costs
+    /// O(segments × log(entries) + entries of tables).
     pub(super) fn shared_lists(&self, slot: u32) -> impl Iterator<Item = (NonZeroU32, &Changelist)> {
         let shared = self.shared.iter().filter_map(move |segment| segment.entry(slot));
         let copied = self.copied.entries().filter(move |entry| entry.slot == slot);
         shared.chain(copied).map(|entry| (entry.generation, entry.list))
     }
 
-    /// Returns the changelists of the object in `slot` that the packet contains outside shared data. Costs
-    /// O(entries outside shared data).
+    /// Returns the changelists of the object in `slot` that the packet contains outside shared segments and
+    /// tables. Costs O(entries outside them).
     pub(super) fn own_lists(&self, slot: u32) -> impl Iterator<Item = (NonZeroU32, &Changelist)> {
         let sent = self.sent.iter().filter(move |sent| sent.slot == slot);
         sent.filter_map(|sent| Some((sent.generation, sent.content.list()?)))
@@ -118,7 +116,8 @@ impl Contents {
     }
 }
 
-/// Adds objects to a list. Joins them with the last entry if it has the same word and generation.
+/// Adds objects to a list. If the last item of the list has the same word and generation, they are added to
+/// this item.
 fn add(cohorts: &mut Vec<Cohort>, more: Cohort) {
     match cohorts.last_mut() {
         Some(last) if (last.word, last.generation) == (more.word, more.generation) => last.mask |= more.mask,
@@ -126,8 +125,8 @@ fn add(cohorts: &mut Vec<Cohort>, more: Cohort) {
     }
 }
 
-/// The contents of a packet that a late ack can still confirm. Changed values are not recorded for this,
-/// because they are sent again in any case.
+/// The contents of a packet that was declared lost and may still be acked. Changed values are not recorded
+/// here, because they are sent again in any case.
 #[derive(Debug)]
 pub(crate) enum Late {
     /// The owner flag and role of an object, or a part of a blob.
@@ -149,7 +148,8 @@ impl Record for Contents {
             && self.closed.is_empty()
     }
 
-    /// Shared updates without new elements of collections are not awaited: nothing waits for their acks.
+    /// Shared updates without new elements of collections are not awaited: the server does nothing when they
+    /// are acked.
     fn is_awaited(&self) -> bool {
         let is_of_objects = !self.sent.is_empty() || !self.opened.is_empty() || !self.closed.is_empty();
         is_of_objects
@@ -157,8 +157,8 @@ impl Record for Contents {
             || self.copied.has_new_elements()
     }
 
-    /// Counts the buffers, the changelists, and the shared segments. The memory of a shared segment is
-    /// counted in each record that contains the segment. Costs O(contents).
+    /// Counts the buffers, the changelists, and the shared segments. If several records contain the same
+    /// segment, each record counts it. Costs O(contents).
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
@@ -182,7 +182,7 @@ impl Record for Contents {
     }
 
     fn late(&self) -> Vec<Late> {
-        // Openings that were written after each other may belong to the same word again, so this joins them.
+        // Openings of the same word may be several entries of the list here, so this loop joins them.
         let mut opened: BTreeMap<(usize, NonZeroU32), u64> = BTreeMap::new();
         let mut add = |word, generation, mask| *opened.entry((word, generation)).or_default() |= mask;
         self.opened.iter().for_each(|opened| add(opened.word, opened.generation, opened.mask));

@@ -1,4 +1,5 @@
-//! The entries of tables in a packet. They are recorded as runs of entries that were copied from a table.
+//! The record of the table entries that a packet contains. Consecutive entries of a table are recorded as one
+//! run. A stretch is all consecutive runs from the same table.
 //!
 //! *Invariant:* each stretch has at least one run, and each run has at least one entry.
 
@@ -8,30 +9,29 @@ use std::sync::Arc;
 use crate::body::entry_lists::EncodedEntry;
 use crate::body::table::Table;
 
-/// The entries of tables that a packet contains.
 #[derive(Debug, Default)]
 pub(crate) struct Copied {
-    /// The first stretch in the packet. Most packets have entries of only one table.
+    /// The first stretch in the packet. Most packets have only this one, because all their entries are from
+    /// the same table.
     first: Option<Stretch>,
     others: Vec<Stretch>,
     /// The runs of all stretches, one stretch after another. A run is a range of consecutive entries.
     runs: Vec<Range<u32>>,
 }
 
-/// The entries of one table.
+/// The entries from one table that follow one another in the packet.
 #[derive(Debug)]
 struct Stretch {
     table: Arc<Table>,
     /// The index in `runs` at which the runs of this stretch end.
     runs_end: u32,
-    /// The number of entries, and of their bits.
     entries: u32,
     bits: u32,
 }
 
 impl Stretch {
-    /// Returns about how many bytes of memory the entries take. A table is shared, so its other entries are
-    /// counted elsewhere.
+    /// Returns about how many bytes of memory the entries of this stretch take in the table. The table is
+    /// shared by the records of several packets; each of them counts only its own entries.
     const fn held_bytes(&self) -> usize {
         (self.entries as usize).saturating_mul(Table::ENTRY_BYTES).saturating_add(self.bits as usize / 8)
     }
@@ -42,21 +42,20 @@ impl Copied {
         self.first.is_none()
     }
 
-    /// Forgets the entries and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.first = None;
         self.others.clear();
         self.runs.clear();
     }
 
-    /// Returns whether the last entries are from this table.
+    /// Returns whether the entries that were added last are from `table`.
     pub(crate) fn ends_with(&self, table: &Arc<Table>) -> bool {
         self.others.last().or(self.first.as_ref()).is_some_and(|last| Arc::ptr_eq(&last.table, table))
     }
 
-    /// Adds entries of a table: first the runs of `whole`, then the run `part`, which may be empty. All
-    /// entries together have `bits` bits. `is_continued` says whether the last entries are from the same
-    /// table.
+    /// Adds entries of `table`: first the runs in `whole`, then the run `part`, which may be empty. All added
+    /// entries together have `bits` bits. `is_continued` says whether the entries that were added before are
+    /// from `table`, too.
     pub(crate) fn push(
         &mut self,
         table: &Arc<Table>,
@@ -87,7 +86,6 @@ impl Copied {
         if is_empty { *first = Some(stretch) } else { others.push(stretch) }
     }
 
-    /// Returns the runs, each with its table.
     fn runs(&self) -> impl Iterator<Item = (&Table, Range<u32>)> {
         let mut start = 0;
         self.first.iter().chain(&self.others).flat_map(move |stretch| {
@@ -98,7 +96,6 @@ impl Copied {
         })
     }
 
-    /// Returns the entries.
     pub(crate) fn entries(&self) -> impl Iterator<Item = EncodedEntry<'_>> {
         self.runs().flat_map(|(table, run)| table.entries(run))
     }
@@ -108,12 +105,12 @@ impl Copied {
         self.first.iter().chain(&self.others).any(|stretch| stretch.table.has_new_elements())
     }
 
-    /// Returns about how many bytes of memory the entries take. Costs O(tables).
+    /// Returns about how many bytes of memory the entries take in their tables. Costs O(tables).
     pub(crate) fn entry_bytes(&self) -> usize {
         self.first.iter().chain(&self.others).map(Stretch::held_bytes).sum()
     }
 
-    /// Returns how many bytes of memory the lists take.
+    /// Returns how many bytes of memory the lists of this record take.
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.others.capacity() * size_of::<Stretch>() + self.runs.capacity() * size_of::<Range<u32>>()
     }

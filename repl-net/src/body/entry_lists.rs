@@ -2,7 +2,7 @@
 //! the previous entry, and share its list. A flat list has only whole properties, without changes inside
 //! arrays or collections.
 //!
-//! *Invariant:* a list does not change while an entry has its number.
+//! *Invariant:* a list does not change as long as any entry stores its index.
 
 use std::num::NonZeroU32;
 
@@ -10,7 +10,7 @@ use repl_core::Changelist;
 
 use crate::body::recycled::{Recycled, free_large};
 
-/// An encoded entry: the content of a packet for one object.
+/// The content of a packet for one object, read back from a segment or a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedEntry<'a> {
     pub(crate) slot: u32,
@@ -18,15 +18,15 @@ pub(crate) struct EncodedEntry<'a> {
     pub(crate) list: &'a Changelist,
 }
 
-/// The data that an entry stores about its object, besides the slot.
+/// What an entry stores about its object, besides the slot (the object's number in packets).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryOrigin {
     generation: NonZeroU32,
-    /// The number of the entry's changelist.
+    /// The index of the entry's changelist in [`EntryLists`].
     list: u32,
 }
 
-/// The changelists of entries.
+/// The changelists of all entries of a segment or table.
 #[derive(Debug, Default)]
 pub(crate) struct EntryLists {
     lists: Recycled<Changelist>,
@@ -55,7 +55,8 @@ impl EntryLists {
         }
     }
 
-    // Not inlined, so that the code for entries like the previous one stays short.
+    // This function is not inlined, so that the code for an entry with the same list as the previous entry
+    // stays short.
     #[inline(never)]
     fn add_anew(&mut self, list: &Changelist) {
         self.has_new_elements |= list.has_new_elements();
@@ -63,19 +64,17 @@ impl EntryLists {
         self.lists.keep();
     }
 
-    /// Returns whether the newest list is flat.
     pub(crate) fn ends_flat(&self) -> bool {
         self.lists.last().is_some_and(Changelist::is_flat)
     }
 
-    /// Returns the origin of an entry for the changes in the newest list.
+    /// Returns the origin of an entry whose changes are the newest list.
     #[inline]
     pub(crate) fn origin(&self, generation: NonZeroU32) -> EntryOrigin {
         debug_assert!(!self.lists.is_empty(), "a list was added");
         EntryOrigin { generation, list: self.lists.len().saturating_sub(1) as u32 }
     }
 
-    /// Returns the entry of the object in `slot` with its changelist.
     #[inline]
     pub(crate) fn entry(&self, slot: u32, origin: EntryOrigin) -> Option<EncodedEntry<'_>> {
         let EntryOrigin { generation, list } = origin;

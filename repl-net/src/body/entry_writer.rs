@@ -7,7 +7,8 @@ use repl_link::parts::BodyWriter;
 
 use super::segment::SegmentWriter;
 
-/// The segment that is being written, and the number of written entries about single objects.
+/// The segment that is being written, and the number of entries about single objects that were written so
+/// far.
 #[derive(Debug, Default)]
 pub(crate) struct EntryWriter {
     pub(super) segment: SegmentWriter,

@@ -1,7 +1,7 @@
 //! Trees of objects: which objects own which objects (S204), and which objects are subobjects of which
 //! (S202).
 //!
-//! *Invariant:* on a server, no object is below itself, directly or through other objects.
+//! *Invariant:* on a server, no object is its own ancestor.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ use std::num::NonZeroU32;
 
 use super::sparse_slots::SparseSlots;
 
-/// The parents and children of objects, by their slots. Takes memory only for slots up to the highest object
-/// that ever had a parent or a child.
+/// The parents and children of objects. A slot is the number of an object. The memory depends on the highest
+/// slot that ever had a parent or a child.
 #[derive(Debug, Default)]
 pub(crate) struct Forest {
     nodes: Vec<Node>,
@@ -18,7 +18,7 @@ pub(crate) struct Forest {
     below: u32,
 }
 
-/// The links of a slot to its relatives. `None` where there is no relative.
+/// The slots that are related to one slot. A link is `None` if there is no such relative.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     parent: Option<Slot>,
@@ -51,7 +51,7 @@ impl Forest {
         self.nodes.get(slot as usize).unwrap_or(&ALONE)
     }
 
-    /// Returns a mutable reference to a node. Adds all nodes up to it.
+    /// Returns a mutable reference to a node. Adds missing nodes up to this one.
     fn node_mut(&mut self, slot: u32) -> Option<&mut Node> {
         let at = slot as usize;
         if at >= self.nodes.len() {
@@ -60,20 +60,17 @@ impl Forest {
         self.nodes.get_mut(at)
     }
 
-    /// Returns the parent of an object.
     #[inline]
     pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
         self.node(slot).parent.map(Slot::get)
     }
 
-    /// Returns whether an object has neither a parent nor children.
     #[inline]
     pub(crate) fn is_alone(&self, slot: u32) -> bool {
         let node = self.node(slot);
         node.parent.is_none() && node.first_child.is_none()
     }
 
-    /// Returns whether no object has a parent.
     #[inline]
     pub(crate) fn is_flat(&self) -> bool {
         self.below == 0
@@ -85,8 +82,8 @@ impl Forest {
         std::iter::successors(first, |child| self.node(*child).next.map(Slot::get))
     }
 
-    /// Sets or removes the parent of an object. The new parent must not be below the object. Costs O(1), even
-    /// if the parent has many children.
+    /// Sets or removes the parent of an object. The new parent must not be a descendant of the object. Costs
+    /// O(1), even if the parent has many children.
     pub(crate) fn set(&mut self, slot: u32, parent: Option<u32>) {
         self.take_out(slot);
         if let Some(parent) = parent {
@@ -109,7 +106,6 @@ impl Forest {
         }
     }
 
-    /// Removes an object from its parent.
     fn take_out(&mut self, slot: u32) {
         let Node { parent: Some(parent), previous, next, .. } = *self.node(slot) else { return };
         match previous.and_then(|previous| self.node_mut(previous.get())) {
@@ -126,7 +122,6 @@ impl Forest {
         }
     }
 
-    /// Returns an object and all objects below it. Parents come before their children.
     pub(crate) fn with_descendants(&self, slot: u32) -> Vec<u32> {
         let (mut all, mut next) = (vec![slot], 0_usize);
         while let Some(&slot) = all.get(next) {
@@ -136,7 +131,7 @@ impl Forest {
         all
     }
 
-    /// Removes an object. Returns its children, which have no parent now.
+    /// Removes an object. Returns its children, which no longer have a parent.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         self.set(slot, None);
         let orphans: Vec<u32> = self.children(slot).collect();
@@ -145,13 +140,13 @@ impl Forest {
     }
 }
 
-/// Computes how many objects are above each object of a forest, and caches the results. A peer may have made
-/// circles. The depths of objects in a circle are meaningless.
+/// Computes how many ancestors each object of a forest has, and caches the results. A peer may have sent
+/// parents that form a circle; the depths of the objects in the circle are then meaningless.
 pub(crate) struct Depths<'a> {
     forest: &'a Forest,
-    /// Only objects in this set are counted. If it is `None`, all are counted.
+    /// Only ancestors in this set are counted. If it is `None`, all ancestors are counted.
     among: Option<SparseSlots>,
-    /// The known depths of objects that have more than one object above them, and of the objects above these.
+    /// The known depths of objects that have more than one ancestor, and of their ancestors.
     known: HashMap<u32, u32>,
 }
 
@@ -160,13 +155,13 @@ impl<'a> Depths<'a> {
         Self { forest, among: None, known: HashMap::new() }
     }
 
-    /// Counts only objects in `among`. The count for an object ends at the first object above it that is not
-    /// in `among`.
+    /// Counts only ancestors in `among`. The count for an object ends at the first ancestor that is not in
+    /// `among`.
     pub(crate) fn among(forest: &'a Forest, among: SparseSlots) -> Self {
         Self { forest, among: Some(among), known: HashMap::new() }
     }
 
-    /// Returns how many objects are above an object. Costs O(1) on average, if it is called for all objects.
+    /// Returns how many ancestors an object has. Costs O(1) on average, if it is called for all objects.
     pub(crate) fn of(&mut self, slot: u32) -> u32 {
         match self.above(slot).map(|parent| self.above(parent)) {
             None => 0,
@@ -185,7 +180,8 @@ impl<'a> Depths<'a> {
         let mut path = vec![slot];
         let mut above = None;
         while let Some(&last) = path.last() {
-            // The depth of an object on the path is zero for now, so that the walk ends in a circle.
+            // While an object is on the current path, its depth is zero, so that the walk ends if the parents
+            // form a circle.
             above = self.known.insert(last, 0);
             let Some(parent) = self.above(last).filter(|_| above.is_none()) else { break };
             path.push(parent);
@@ -251,7 +247,7 @@ mod tests {
         let mut depths = Depths::among(&forest, among);
         assert_eq!([1, 3, 9, 2].map(|slot| depths.of(slot)), [1, 0, 0, 0], "9 was there before");
         let mut depths = Depths::new(&forest);
-        // The walk ends in a circle.
+        // The parents of these objects form a circle, and the walk must end.
         [20, 21, 22, 20].into_iter().for_each(|slot| _ = depths.of(slot));
     }
 }

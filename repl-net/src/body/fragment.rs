@@ -1,5 +1,5 @@
-//! The head of a fragment. It says which blob the fragment belongs to, and which part of the blob it is
-//! (R15).
+//! The head of a fragment (a packet entry with one part of a blob). A blob is an update that is too large for
+//! one packet. The head says which blob the part belongs to, and which part it is (R15).
 //!
 //! *Invariant:* a head that was read belongs to a blob that was in flight when the packet was made.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -9,15 +9,14 @@ use repl_link::parts::{Cut, Sequence};
 
 use crate::body::blob::BLOB_SPAN;
 
-/// The data before the bits of a part.
+/// The head of a fragment, which is followed by the bits of the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FragmentHead {
     pub(crate) blob: u32,
-    /// The blobs in flight: the id of the oldest one, and a bit mask with one bit for this id and each id
-    /// after it.
+    /// The blobs in flight: the id of the oldest one, and a bit mask with one bit for this id and for each id
+    /// after it. A bit is set if the blob with this id is in flight.
     pub(crate) under_way: (u32, u64),
-    /// The stamp of the values in the blob: the number of the first packet of the tick in which the server
-    /// wrote them.
+    /// The number of the first packet of the tick in which the server wrote the values of the blob.
     pub(crate) stamp: Sequence,
     pub(crate) cut: Cut,
     pub(crate) index: usize,
@@ -27,7 +26,6 @@ impl FragmentHead {
     /// The greatest number of bits that a head takes.
     pub(crate) const BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
-    /// Writes the head into the packet `sequence`.
     pub(crate) fn write(&self, sequence: Sequence, writer: &mut BitWriter) {
         let (oldest, under_way) = self.under_way;
         writer.write_exp_golomb(oldest.into(), 4);

@@ -1,16 +1,16 @@
-//! The growth and shrinking of lists that have an entry for each object.
+//! The growth and shrinking of lists that have one entry for each object.
 //!
-//! *Invariant:* a list that grows gets memory for at most [`MOST_FACTOR`] times as many entries as it has.
+//! *Invariant:* a list that grows allocates memory for at most [`MOST_FACTOR`] times its number of entries.
 
-/// Lists smaller than this grow by [`MOST_FACTOR`], and larger lists by 2.
+/// Lists that take fewer bytes than this grow by the factor [`MOST_FACTOR`], and larger lists by the factor
+/// 2.
 const LARGE_BYTES: usize = 1 << 20;
-/// When a list grows, all entries are copied to new memory. This costs more than the work for a new entry, so
-/// small lists grow fast. Unused new memory costs nothing.
+/// Growing a list copies all its entries to new memory. This costs more than the work for a new entry, so
+/// small lists grow by a large factor. The part of the new memory that is not used yet costs nothing.
 const MOST_FACTOR: usize = 4;
 
-/// Adds the entry that `make` returns to the end of a list. `make` is called after room was made, so that the
-/// entry is written directly to its place. Copying an entry that was just written takes longer than writing
-/// it.
+/// Adds the entry that `make` returns to the end of a list. `make` is called after memory was allocated, so
+/// that the entry is written directly into the list and is not copied.
 #[inline]
 pub(crate) fn push_with<T>(list: &mut Vec<T>, make: impl FnOnce() -> T) {
     if list.len() == list.capacity() {
@@ -25,20 +25,20 @@ fn grow<T>(list: &mut Vec<T>) {
     list.reserve(if is_small { list.len() * (MOST_FACTOR - 1) } else { list.len() }.max(1));
 }
 
-/// Records how many entries some lists of equal length needed. From this, the lists know how much memory they
-/// may free at the end of a round (see [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
+/// Records how many entries a group of lists with equal lengths needed, to decide how much memory the lists
+/// free at the end of a round (see [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Demand {
-    /// The greatest length in this round, as far as it was [recorded](Self::note).
+    /// The greatest length in this round that was [recorded](Self::note).
     most: usize,
-    /// The greatest length in the round before.
+    /// The greatest length in the previous round.
     before: usize,
     /// The number of entries for which the user has reserved memory.
     reserved: usize,
 }
 
 impl Demand {
-    /// Records a length. Call this before the lists get shorter.
+    /// Records the current length. Call this before the lists become shorter.
     #[inline]
     pub(crate) fn note(&mut self, len: usize) {
         self.most = self.most.max(len);
@@ -49,9 +49,9 @@ impl Demand {
         self.reserved = self.reserved.max(entries);
     }
 
-    /// Ends a round. `len` is the current length of the lists. Returns the number of entries for which they
-    /// keep memory: one sixteenth more than they needed. If they have grown, it is more, because they may
-    /// continue to grow.
+    /// Ends a round. `len` is the current length of the lists. Returns the number of entries for which the
+    /// lists keep memory: one sixteenth more than the greatest length of the round, plus twice the growth
+    /// since the previous round.
     pub(crate) fn end_round(&mut self, len: usize) -> usize {
         let most = std::mem::take(&mut self.most).max(len);
         let grown = most.saturating_sub(std::mem::replace(&mut self.before, most));
@@ -59,7 +59,7 @@ impl Demand {
     }
 }
 
-/// Frees the memory of a list beyond what `kept` entries need, unless there is little to free.
+/// Reduces the capacity of a list to `kept` entries, if it is more than 9/8 of `kept`.
 pub(crate) fn shrink<T>(list: &mut Vec<T>, kept: usize) {
     if list.capacity() > kept + kept / 8 {
         list.shrink_to(kept);

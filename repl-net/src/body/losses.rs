@@ -1,7 +1,7 @@
 //! Changes that were lost with their packets (R4).
 //!
-//! *Invariant:* a lost change is not sent again if a later packet contains it and this packet is not known to
-//! be lost.
+//! *Invariant:* a lost change is not sent again if a later packet contains the same change and was not
+//! declared lost.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -12,11 +12,11 @@ use repl_link::parts::{InFlight, Sequence};
 use super::contents::Contents;
 use super::slot_set::SlotSet;
 
-/// Subtracts from the lost changelists of each object the changelists of all later packets that are not known
-/// to be lost (R4).
+/// For each object, subtracts from its lost changelists the changelists in all later packets that were not
+/// declared lost (R4).
 ///
-/// Visits each packet once for all objects, so the cost is O(lost changelists + packets in flight + objects
-/// that later packets sent alone or from tables).
+/// Visits each packet once for all objects. The cost is O(lost changelists + packets in flight + objects that
+/// later packets contain outside shared segments).
 pub(crate) fn subtract_later(in_flight: &InFlight<Contents>, lost: &mut [LostObject]) {
     debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
     let mut slots = SlotSet::default();
@@ -34,9 +34,10 @@ pub(crate) fn subtract_later(in_flight: &InFlight<Contents>, lost: &mut [LostObj
     }
 }
 
-/// Returns the changes of the object in a slot that are in flight, the oldest first. `may_be_shared` says
-/// whether shared data of the packets may contain some of them. Costs O(packets in flight + their entries
-/// outside shared data). If `may_be_shared` is true, also costs O(their entries in segments and tables).
+/// Returns the changes in flight of the object in a slot, the oldest first. `may_be_shared` says whether
+/// shared segments or tables of the packets may contain some of these changes. Costs O(packets in flight +
+/// their entries outside shared data). If `may_be_shared` is true, also costs O(entries of their segments and
+/// tables).
 pub(crate) fn in_flight_of(
     in_flight: &InFlight<Contents>,
     slot: u32,
@@ -57,10 +58,10 @@ pub(crate) fn in_flight_of(
 pub(crate) struct LostObject {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
-    /// The lost changelists, each with its packet, in ascending order of the packets.
+    /// The lost changelists, each with its packet, in ascending order of the packets' numbers.
     pub(crate) lists: VecDeque<(Sequence, Changelist)>,
-    /// The changes that are left of the changelists that were already compared with later packets.
-    /// Changelists with common properties are merged.
+    /// What remains of the changelists that were already compared with later packets. Changelists with common
+    /// properties are merged.
     left: Vec<Changelist>,
 }
 
@@ -73,8 +74,8 @@ impl LostObject {
     fn advance(&mut self, end: Sequence) {
         while self.lists.front().is_some_and(|(sequence, _)| *sequence < end) {
             let Some((_, list)) = self.lists.pop_front() else { break };
-            // The parts of one long changelist stay separate, because most later changelists have changes in
-            // common with only a few parts.
+            // A long changelist may be stored in several parts. The parts are not merged, because most later
+            // changelists have changes in common with only a few of them.
             match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
                 Some(earlier) => earlier.merge(&list),
                 None => self.left.push(list),
@@ -90,7 +91,7 @@ impl LostObject {
         self.left.retain(|list| !list.is_empty());
     }
 
-    /// Returns one changelist with all changes that are left of the lost changelists.
+    /// Returns one changelist with all lost changes that remain.
     pub(crate) fn into_list(mut self) -> Changelist {
         self.left.extend(self.lists.into_iter().map(|(_, list)| list));
         Changelist::merged(self.left)
@@ -113,7 +114,6 @@ mod tests {
         list
     }
 
-    /// Returns the record of a packet that contains the handles `handles` of the object in slot 7.
     fn record(generation: NonZeroU32, handles: &[u32]) -> Box<SentPacket<Contents>> {
         let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
         let mut record = Box::<SentPacket<Contents>>::default();
@@ -121,15 +121,16 @@ mod tests {
         record
     }
 
-    /// Returns the records of the packets 0, 1 and so on. Each packet contains the given handles.
+    /// Returns the records of the packets 0, 1 and so on. Each packet has the given handles of the object in
+    /// slot 7.
     fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight<Contents> {
         let mut in_flight = InFlight::new(Sequence::new(0));
         packets.iter().for_each(|(generation, handles)| _ = in_flight.push(record(*generation, handles)));
         in_flight
     }
 
-    /// Returns the handles of the first object in slot 7 that are sent again when the packets `lost` are
-    /// declared lost together.
+    /// Declares the packets `lost` lost together. Returns the handles of the object in slot 7 that must be
+    /// sent again.
     fn sent_again(in_flight: &mut InFlight<Contents>, lost: &[(u64, &[u32])]) -> Changelist {
         let mut object = LostObject::new(7, FIRST);
         for (number, handles) in lost {

@@ -1,9 +1,11 @@
-//! The body of a server packet: the state of objects.
+//! The body of a server packet, which contains the state of objects.
 //!
-//! *Invariant:* in this module, objects are only slots and bits, and no code depends on a connection.
+//! *Invariant:* code in this module knows an object only as a slot number and bits, and does not depend on a
+//! connection.
 
 pub(crate) mod asset_names;
 pub(crate) mod blob;
+pub(crate) mod by_property;
 pub(crate) mod contents;
 pub(crate) mod copied;
 pub(crate) mod entry_lists;

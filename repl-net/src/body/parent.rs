@@ -9,28 +9,26 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::role::PROXY_BITS;
 
-/// The greatest number of additional bits that an opening with a [`ParentGap`] takes.
+/// The greatest number of additional bits that an opening takes if it contains a [`ParentGap`].
 pub(crate) const PARENT_BITS: usize = PROXY_BITS + 65;
 
-/// The distance from the slot of the parent to the slot of the subobject. If many objects have one subobject
-/// of the same kind each, their gaps are mostly the same.
+/// The slot of a subobject minus the slot of its parent. If many parents have one subobject of the same kind
+/// each, this difference is mostly the same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParentGap(NonZeroI32);
 
 impl ParentGap {
-    /// Returns the gap between two slots. Returns `None` if they are the same slot, or if the gap does not
-    /// fit into 32 bits.
     pub(crate) fn between(parent: u32, slot: u32) -> Option<Self> {
         let gap = i64::from(slot).saturating_sub(parent.into());
         i32::try_from(gap).ok().and_then(NonZeroI32::new).map(Self)
     }
 
-    /// Returns the slot of the parent of the subobject in `slot`. Returns `None` if there is no such slot.
+    /// Returns the slot of the parent of the subobject in `slot`, or `None` if the result is not a valid
+    /// slot.
     pub(crate) fn parent_of(self, slot: u32) -> Option<u32> {
         u32::try_from(i64::from(slot).checked_sub(self.0.get().into())?).ok()
     }
 
-    /// Writes the gap.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         writer.write_flag(self.0.get() < 0);
         writer.write_exp_golomb(u64::from(self.0.get().unsigned_abs()).saturating_sub(1), 1);

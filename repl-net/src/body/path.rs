@@ -7,13 +7,13 @@
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The greatest length of a path.
+/// The greatest length of a path, in bytes.
 pub(crate) const MAX_PATH_BYTES: usize = 255;
 
-/// The number of bits of the length of a path.
+/// The number of bits that contain the length of a path.
 pub(crate) const LENGTH_BITS: u32 = 8;
 
-/// How an opening names a static object.
+/// How an opening names a static object: an object that both sides know by a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StaticName<P> {
     /// The receiver knows the path of the object from an earlier opening of the same object.
@@ -43,7 +43,7 @@ pub(crate) fn write_path(path: &str, writer: &mut BitWriter) {
     path.bytes().for_each(|byte| writer.write_bits(byte.into(), 8));
 }
 
-/// Reads a path that [`write_path`] wrote, and refuses all other bits.
+/// Reads a path that [`write_path`] wrote. Returns an error for all other bits.
 pub(crate) fn read_path(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     let len = reader.read_bits(LENGTH_BITS)? as usize;
     if len == 0 {
@@ -59,7 +59,6 @@ pub(crate) fn read_path(reader: &mut BitReader<'_>) -> Result<String, ReadError>
     String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
 }
 
-/// Writes the name of a static object in an opening.
 pub(crate) fn write_name(name: StaticName<&str>, writer: &mut BitWriter) {
     match name {
         StaticName::Known => writer.write_flag(false),
@@ -70,7 +69,6 @@ pub(crate) fn write_name(name: StaticName<&str>, writer: &mut BitWriter) {
     }
 }
 
-/// Reads the name of a static object in an opening.
 pub(crate) fn read_name(reader: &mut BitReader<'_>) -> Result<StaticName<String>, ReadError> {
     Ok(if reader.read_flag()? { StaticName::Path(read_path(reader)?) } else { StaticName::Known })
 }

@@ -1,12 +1,12 @@
-//! The rate control of a link: either the built-in one or one of the user.
+//! The rate control of a link: the built-in one or one that the user supplies.
 //!
-//! *Invariant:* only a rate control of the user is called through a pointer.
+//! *Invariant:* only a rate control from the user is called through a pointer; calls to the built-in one can
+//! be inlined.
 
 use std::time::Duration;
 
 use repl_link::{Bbr, RateControl};
 
-/// The rate control of a link.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "it stands in a box, and most links have the large variant")]
 pub(crate) enum Rate {

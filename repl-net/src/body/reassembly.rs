@@ -1,8 +1,8 @@
 //! Reassembly: a client collects the parts of blobs until it has all parts of a blob (R15). A blob is an
 //! update that is too large for one packet.
 //!
-//! *Invariant:* the stored parts never take more bytes than configured. Their buffers take at most half as
-//! much again plus 4 KiB. Memory is never allocated for a length that a peer only claims.
+//! *Invariant:* the stored parts never take more bytes than configured. Their buffers take at most 1.5 times
+//! as many bytes plus 4 KiB. Memory is never allocated for a length that a peer only claims.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,6 @@ use repl_link::parts::{Partial, Sequence};
 
 use crate::body::fragment::FragmentHead;
 
-/// A part of a blob that has arrived.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) slot: u32,
@@ -21,7 +20,6 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Reads a part of a blob from the packet `sequence`.
     pub(crate) fn read(slot: u32, sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let head = FragmentHead::read(sequence, reader)?;
         let mut bits = BitWriter::new();
@@ -30,15 +28,15 @@ impl Part {
     }
 }
 
-/// The incomplete blobs of a client.
+/// The blobs of which the client has only some parts.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
-    /// The incomplete blobs, each with the slot of the object to which it belongs.
+    /// The incomplete blobs by their ids, each with the slot of its object.
     partial: BTreeMap<u32, (u32, Partial)>,
     bytes: usize,
-    /// All blobs with lower ids than this are complete, or the server has stopped sending them.
+    /// All blobs with ids below this one are complete, or the server has stopped sending them.
     floor: u32,
-    /// The ids, from `floor` on, of blobs that are complete or that the server has stopped sending.
+    /// The ids from `floor` on of blobs that are complete or that the server has stopped sending.
     done: BTreeSet<u32>,
 }
 
@@ -72,9 +70,9 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Drops the blobs that were no longer in flight when a part was sent. The server has stopped sending
+    /// Drops the blobs that were not in flight when the server sent a part. The server has stopped sending
     /// these blobs, or knows that the client has all their parts. Such a blob is never in flight again, so
-    /// the order of arrival of the parts does not matter.
+    /// the result does not depend on the order in which parts arrive.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);
@@ -106,11 +104,10 @@ mod tests {
     use super::*;
     use crate::body::blob::BLOB_SPAN;
 
-    /// The size in bytes of each part of a blob in the tests of this file.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
 
-    /// Returns the part `index` of the blob `blob`, which has `parts` parts. The argument `under_way` has the
-    /// ids of the blobs that were in flight when the part was sent.
+    /// Returns the part `index` of the blob `blob`, which has `parts` parts. `under_way` lists the ids of the
+    /// blobs that were in flight when the part was sent.
     fn part(blob: u32, index: usize, parts: usize, under_way: &[u32]) -> Part {
         let oldest = under_way.iter().copied().min().unwrap_or(blob);
         let mask = under_way.iter().fold(0, |mask, id| mask | 1_u64 << (id - oldest));
@@ -136,8 +133,8 @@ mod tests {
         let words: Vec<u8> = whole.into_bytes().into_iter().step_by(8).collect();
         assert_eq!(words, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
         assert!(reassembly.partial.is_empty() && reassembly.bytes == 0);
-        // A late part does not begin its blob again if the blob is complete. This is so while the blob is
-        // still in flight, and also when it is older than all blobs in flight.
+        // A late part does not start a complete blob again. This is true while the blob is still in flight,
+        // and also when it is older than all blobs in flight.
         for (late, under_way, waiting) in [(0, &[0, 9][..], 0), (9, &[9], 1), (3, &[3, 9], 1)] {
             assert!(matches!(reassembly.take(part(late, 0, 4, under_way), 1_000), Ok(None)));
             assert_eq!(reassembly.partial.len(), waiting, "after a part of blob {late}");
@@ -198,8 +195,7 @@ mod tests {
         }
     }
 
-    /// Writes a part of a blob into packet 3 and reads it again. The parameters of this function are the
-    /// blobs in flight, the stamp, the size and the position of the part.
+    /// Writes a part of a blob into packet 3 and reads it again.
     fn read(
         oldest: u32,
         under_way: u64,

@@ -1,12 +1,14 @@
-//! Lists that are cleared and filled again in every tick. The items keep their memory.
+//! Lists that are cleared and filled again in every tick. Removed items stay in memory, so that their buffers
+//! can be used again.
 //!
-//! *Invariant:* items from `len` on have old content, so an item must be cleared before it is used.
+//! *Invariant:* the items at index `len` and above have old content, so an item must be cleared before it is
+//! used.
 
 use std::ops::{Deref, DerefMut};
 
 use repl_core::Changelist;
 
-/// A list of items, and unused items after them.
+/// A list of `len` items, followed by unused items.
 #[derive(Debug)]
 pub(crate) struct Recycled<T> {
     items: Vec<T>,
@@ -39,13 +41,13 @@ impl<T> DerefMut for Recycled<T> {
 }
 
 impl<T> Recycled<T> {
-    /// Returns the next unused item. [`keep`](Self::keep) adds it to the list.
+    /// Returns the first unused item. [`keep`](Self::keep) adds it to the list.
     #[inline]
     pub(crate) fn next(&self) -> Option<&T> {
         self.items.get(self.len)
     }
 
-    /// Returns the [next](Self::next) unused item. If there is none, adds one that `make` returns.
+    /// Returns the first unused item. If there is none, adds the one that `make` returns.
     #[inline]
     pub(crate) fn next_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
         if self.len >= self.items.len() {
@@ -54,8 +56,8 @@ impl<T> Recycled<T> {
         &mut self.items[self.len]
     }
 
-    /// Adds the [next](Self::next) unused item to the end of the list and returns it. If there is none,
-    /// `make` makes one.
+    /// Adds the first unused item to the end of the list and returns it. If there is none, adds the one that
+    /// `make` returns.
     #[inline]
     pub(crate) fn keep_or(&mut self, make: impl FnOnce() -> T) -> &mut T {
         let at = self.len;
@@ -71,8 +73,8 @@ impl<T> Recycled<T> {
         self.items.push(make());
     }
 
-    /// Adds the [next](Self::next) item to the end of the list if `is_kept` returns true, and returns the
-    /// item.
+    /// Adds the first unused item to the end of the list and returns it, if there is one and `is_kept`
+    /// returns true for it.
     #[inline]
     pub(crate) fn keep_if(&mut self, is_kept: impl FnOnce(&T) -> bool) -> Option<&T> {
         let item = self.items.get(self.len).filter(|item| is_kept(item))?;
@@ -80,15 +82,15 @@ impl<T> Recycled<T> {
         Some(item)
     }
 
-    /// Adds the [next](Self::next) item to the end of the list.
+    /// Adds the first unused item to the end of the list.
     #[inline]
     pub(crate) fn keep(&mut self) {
         debug_assert!(self.len < self.items.len(), "there is a next item");
         self.len += 1;
     }
 
-    /// Moves all items of another list to the end of this list, and moves unused items to the other list in
-    /// exchange. `make` makes an item if there is no unused one.
+    /// Moves all items of `other` to the end of this list, and moves unused items of this list to `other` in
+    /// exchange. `make` is called if this list has no unused item.
     #[cfg(feature = "rayon")]
     pub(crate) fn take_in(&mut self, other: &mut Self, make: impl Fn() -> T) {
         for item in other.iter_mut() {
@@ -98,14 +100,14 @@ impl<T> Recycled<T> {
         other.clear();
     }
 
-    /// Makes all items unused.
+    /// Makes all items unused, without freeing them.
     pub(crate) fn clear(&mut self) {
         self.most = self.most.max(self.len);
         self.len = 0;
     }
 
-    /// Frees the unused items that were not needed recently. `shrink` frees memory of the remaining unused
-    /// items.
+    /// Frees the unused items that were not needed since the last call. `shrink` frees memory of the unused
+    /// items that remain.
     pub(crate) fn end_round(&mut self, shrink: impl FnMut(&mut T)) {
         self.items.truncate(std::mem::take(&mut self.most).max(self.len));
         if self.items.capacity() > 4 * self.items.len() {
@@ -119,7 +121,6 @@ impl<T> Recycled<T> {
         &self.items
     }
 
-    /// Returns the number of items for which the list has memory.
     pub(crate) fn capacity(&self) -> usize {
         self.items.capacity()
     }
@@ -128,7 +129,6 @@ impl<T> Recycled<T> {
 /// The greatest number of bytes that an unused changelist keeps on the heap.
 const MOST_UNUSED_BYTES: usize = 16 << 10;
 
-/// Frees the memory of an unused changelist that takes more than [`MOST_UNUSED_BYTES`].
 pub(crate) fn free_large(list: &mut Changelist) {
     if list.heap_bytes() > MOST_UNUSED_BYTES {
         *list = Changelist::new();

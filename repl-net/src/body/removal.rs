@@ -1,6 +1,6 @@
 //! The bits that tell a client that an object is removed, and why (S211). They may contain the path of a
-//! static object (S212). They may also contain the last state of the object, which has the changes before its
-//! removal.
+//! static object (S212). They may also contain the last state of the object: the changes that were made
+//! before its removal.
 //!
 //! *Invariant:* only the removal of a destroyed object contains its path.
 //!
@@ -58,7 +58,8 @@ impl CloseReason {
 
 /// The number of bits of the reason.
 pub(crate) const REASON_BITS: usize = 2;
-/// The value that replaces the reason if the path of a destroyed object follows.
+/// The value that is written instead of the reason [`CloseReason::Destroyed`] if the path of the object
+/// follows.
 const DESTROYED_PATH: u64 = 3;
 
 /// The order of the Exp-Golomb code for the number of bits of a last state.
@@ -68,17 +69,15 @@ const LAST_STATE_ORDER: u32 = 6;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Removal<'a> {
     pub(crate) reason: CloseReason,
-    /// The path, if the object was static and the client may not know its path. Only a destroyed object has a
-    /// path here.
+    /// The path of a destroyed static object, if the client may not know it.
     pub(crate) path: Option<&'a str>,
-    /// The handles and values of the last state, if there is one.
+    /// The encoded handles and values of the last state, if the removal contains one.
     pub(crate) last_state: Option<BitSlice<'a>>,
 }
 
 impl Removal<'_> {
-    /// Returns the greatest number of bits that the removal can take.
     pub(crate) fn bits(&self) -> usize {
-        // A number of fewer than 2³² bits takes at most 64 bits.
+        // The Exp-Golomb code of a number below 2³² takes at most 64 bits.
         let last_state = self.last_state.map_or(0, |state| state.len().saturating_add(64));
         let path = self.path.map_or(0, path_bits);
         REASON_BITS.saturating_add(1).saturating_add(path).saturating_add(last_state)
@@ -101,12 +100,13 @@ impl Removal<'_> {
     }
 }
 
-/// The removal of an object, as a client reads it. The bits of the last state follow after it.
+/// The removal of an object, as a client reads it. In the packet, the bits of the last state follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadRemoval {
     pub(crate) reason: CloseReason,
     pub(crate) path: Option<String>,
-    /// The number of bits of the last state, if there is one. It is at most the number of remaining bits.
+    /// The number of bits of the last state, if there is one. The packet has at least this many remaining
+    /// bits.
     pub(crate) last_state_bits: Option<usize>,
 }
 

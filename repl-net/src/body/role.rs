@@ -21,8 +21,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the role on a client of an object that has this role on the server. `is_owner` says whether
-    /// the client owns the object (S204).
+    /// Converts a role that the server has set to the role of the object on a client. `is_owner` says whether
+    /// this client owns the object (S204).
     fn for_client(self, is_owner: bool) -> Self {
         match self {
             Self::AutonomousProxy if !is_owner => Self::SimulatedProxy,
@@ -30,8 +30,8 @@ impl Role {
         }
     }
 
-    /// Returns whether an object with this role is a simulated proxy, on the owning client if `owner` is
-    /// true, and otherwise on all other clients.
+    /// Returns whether an object with this role is a simulated proxy: on the client that owns it if `owner`
+    /// is true, and otherwise on all other clients.
     pub(crate) fn is_simulated(self, owner: bool) -> bool {
         match self {
             Self::SimulatedProxy => true,
@@ -41,29 +41,29 @@ impl Role {
     }
 }
 
-/// The greatest number of bits that an object's owner flag and role take.
+/// The greatest number of bits that [`Proxy::write`] writes.
 pub(crate) const PROXY_BITS: usize = 5;
 
-/// What one client knows about the owner and the role of an object.
+/// What one client knows about an object besides its values: the owner, the role, and whether the object
+/// sleeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proxy {
     /// Whether this client owns the object.
     pub(crate) is_owner: bool,
     /// The role of the object on this client.
     pub(crate) role: Role,
-    /// Whether the object sleeps for this client.
+    /// Whether the object sleeps for this client, which means that the server sends no updates of it.
     pub(crate) is_asleep: bool,
 }
 
 impl Proxy {
-    /// Returns what a client knows about the owner and the role of an object. `role` is the role that the
-    /// server has set, and `is_owner` says whether the client owns the object.
+    /// `role` is the role that the server has set, and `is_owner` says whether the client owns the object.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
         Self { is_owner, role: role.for_client(is_owner), is_asleep: false }
     }
 
-    /// Writes the owner flag, the role, and whether the object sleeps. Most objects have the default values
-    /// of all three, which take 1 bit.
+    /// Writes the owner flag, the role, and whether the object sleeps. For most objects all three have their
+    /// default values, which together take 1 bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);
@@ -74,7 +74,8 @@ impl Proxy {
         }
     }
 
-    /// Writes bits that mean "no proxy": the default values in the long form.
+    /// Writes bits that mean "no proxy". They are the default values in the long form, which
+    /// [`write`](Self::write) never writes.
     pub(crate) fn write_none(writer: &mut BitWriter) {
         writer.write_flag(true);
         writer.write_flag(false);
@@ -82,7 +83,7 @@ impl Proxy {
         writer.write_flag(false);
     }
 
-    /// Reads bits that [`write`](Self::write) wrote, and refuses all other bits.
+    /// Reads bits that [`write`](Self::write) wrote. Returns an error for all other bits.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         Self::read_any(reader)?.ok_or(ReadError::OutOfRange)
     }

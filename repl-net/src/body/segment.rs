@@ -1,14 +1,14 @@
 //! Segments. The body of a packet consists of segments. All entries of a segment have the same kind. An entry
-//! is an update, an opening (first update) or the removal of an object, or a part of a large update. The
-//! entries of a segment are sorted by the slots of their objects.
+//! is an update, an opening (the first update) or the removal of an object, or a part of a large update. The
+//! entries of a segment are in ascending order of their objects' slots (the numbers of objects in packets).
 //!
 //! Several connections can share one encoded segment.
 //!
 //! The body of a packet is a list of segments, which ends with a zero bit. A segment consists of a one bit,
 //! its kind, the Exp-Golomb order of its gaps, its entries, and a zero bit. There is a one bit before each
-//! entry except the first. An entry begins with its gap: the distance from the slot after the previous entry
-//! to the slot of this entry. In a segment of openings, an entry is a run: it opens objects in consecutive
-//! slots that differ only in their values.
+//! entry except the first. An entry begins with its gap: its slot minus the slot after the previous entry. In
+//! a segment of openings, an entry is a run: it opens objects in consecutive slots that differ only in their
+//! values.
 //!
 //! *Invariant:* the bits of a segment depend on nothing outside the segment, so the segment may be copied
 //! into any packet.
@@ -43,18 +43,20 @@ pub(crate) enum SegmentKind {
     Table = 4,
 }
 
-/// In a segment of updates, this order of gaps means that the entries were copied from a table.
+/// A segment of updates with this value as the order of its gaps contains entries that were copied from a
+/// table.
 const TABLE_ORDER: u32 = 15;
 
 /// The least number of bits that each object of a run of openings takes in the packet, except for the first
-/// object. Because of this minimum, a peer cannot make the receiver allocate many objects with few bytes.
+/// object of the run. Because of this minimum, a peer cannot make the receiver allocate many objects with few
+/// bytes.
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
 /// A segment without its entries: a one bit, the kind, the order of the gaps, and the zero bit at its end.
 const _: () = assert!(SEGMENT_BITS == 1 + 2 + 4 + 1);
 
-/// The greatest number of bits that the header of an entry takes without its handles: a one bit, the gap, and
-/// the bit for a repeated list of handles.
+/// The greatest number of bits that the header of an entry takes without its list of handles: a one bit, the
+/// gap, and the bit that says whether the list is repeated.
 pub(crate) const ENTRY_BITS: usize = 1 + 64 + 1;
 
 /// An encoded segment that several connections share, with a description of its entries.
@@ -64,16 +66,17 @@ pub(crate) struct Segment {
     bit_len: usize,
     entries: Vec<SegmentEntry>,
     lists: EntryLists,
-    /// Whether this segment continues the changes of an object from the previous segment. Two segments with
-    /// parts of the changes of the same object must not be in the same packet.
+    /// Whether this segment continues the changes of an object in the previous segment. Segments with parts
+    /// of the changes of one object must not be in the same packet.
     pub(crate) continues: bool,
-    /// The slots of the segment's entries, as masks of words, after [`complete`](Self::complete).
+    /// The slots of the segment's entries, as bit masks. Each mask has the index of its 64 slots. Empty
+    /// before [`complete`](Self::complete).
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes of memory the segment takes, after [`complete`](Self::complete).
+    /// The approximate number of bytes of memory that the segment takes. Zero before
+    /// [`complete`](Self::complete).
     held_bytes: usize,
 }
 
-/// The entry of one object in a segment.
 #[derive(Clone, Copy, Debug)]
 struct SegmentEntry {
     slot: u32,
@@ -92,14 +95,14 @@ impl Segment {
         self.masks.clear();
     }
 
-    /// Clears the segment, and frees memory that was not needed recently.
+    /// Clears the segment, and frees memory that was not needed in the last ticks.
     pub(crate) fn end_round(&mut self) {
         self.clear();
         self.lists.end_round();
     }
 
-    /// Completes the segment after all its entries were added: stores its encoded bits, its masks, and the
-    /// size of its memory.
+    /// Completes the segment after all its entries were added: copies the encoded bits from `writer`, and
+    /// computes the slot masks and the size in memory.
     pub(crate) fn complete(&mut self, writer: &mut BitWriter) {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
@@ -117,7 +120,6 @@ impl Segment {
         self.held_bytes = own.into_iter().fold(self.lists.held_bytes(), usize::saturating_add);
     }
 
-    /// Returns the bits of the whole segment, from its first one bit to the zero bit at its end.
     pub(crate) fn bits(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
@@ -135,12 +137,13 @@ impl Segment {
         self.push_alike(slot, generation, values);
     }
 
-    /// Returns whether the last entry has a [flat](Changelist::is_flat) changelist.
+    /// Returns whether the newest entry's changelist is [flat](Changelist::is_flat): it has no changes inside
+    /// arrays or collections.
     pub(crate) fn ends_flat(&self) -> bool {
         self.lists.ends_flat()
     }
 
-    /// Adds an entry with the same flat changelist as the last entry.
+    /// Adds an entry with the same flat changelist as the newest entry.
     #[inline]
     pub(crate) fn push_alike(&mut self, slot: u32, generation: NonZeroU32, values: Range<usize>) {
         let origin = self.lists.origin(generation);
@@ -152,7 +155,7 @@ impl Segment {
         self.entries.is_empty()
     }
 
-    /// Returns the position after the bits of the last entry. Returns `None` if there are no entries.
+    /// Returns the bit position after the newest entry's values, or `None` if there are no entries.
     pub(crate) fn end_of_entries(&self) -> Option<usize> {
         self.entries.last().map(|entry| entry.values.1 as usize)
     }
@@ -162,7 +165,6 @@ impl Segment {
         self.entries.iter().filter_map(|entry| self.lists.entry(entry.slot, entry.origin))
     }
 
-    /// Returns the entries, each with the bits of its values.
     pub(crate) fn entries_with_values(&self) -> impl Iterator<Item = (EncodedEntry<'_>, BitSlice<'_>)> {
         let entry = |&SegmentEntry { slot, origin, values: (start, end) }: &_| {
             let values = self.bits().slice(start as usize..end as usize)?;
@@ -176,7 +178,8 @@ impl Segment {
         self.lists.has_new_elements()
     }
 
-    /// Returns about how many bytes of memory the completed segment takes. Costs O(1).
+    /// Returns about how many bytes of memory the completed segment takes. Costs O(1), because the number is
+    /// stored.
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
@@ -195,11 +198,11 @@ pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
-    /// The number of the archetype. A static object has a path instead. It has the number after the last
-    /// archetype of the class.
+    /// The number of the archetype, which is a set of initial values of the class. A static object has a path
+    /// instead of an archetype: for it, this is the number after the last archetype of the class.
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
-    /// The position of the object's parent, if the object is a subobject.
+    /// Where the object's parent is, if the object is a subobject.
     pub(crate) parent: Option<ParentGap>,
 }
 
@@ -207,18 +210,17 @@ pub(crate) struct Origin {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunHeader<'a> {
     pub(crate) origin: Origin,
-    /// The properties of the opened objects whose values follow.
+    /// The properties whose values follow the header for each object.
     pub(crate) handles: &'a HandleSet,
     /// The number of handles of the class.
     pub(crate) count: u32,
-    /// The number of classes on this connection.
     pub(crate) classes: u32,
-    /// The name of the object if it is static. A run with a name has one object.
+    /// The name of the object if it is static, which means that both sides know it by a path. A run with a
+    /// name has only one object.
     pub(crate) name: Option<StaticName<&'a str>>,
 }
 
 impl RunHeader<'_> {
-    /// Returns the greatest number of bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype, proxy: _, parent } = self.origin;
         [generation.get(), archetype, objects as u32]
@@ -230,7 +232,6 @@ impl RunHeader<'_> {
             .saturating_add(self.name_bits())
     }
 
-    /// Returns the number of bits that the name of a static object takes.
     pub(crate) fn name_bits(&self) -> usize {
         match self.name {
             None => 0,
@@ -254,12 +255,12 @@ pub(crate) struct SegmentWriter {
     next_slot: u32,
     entries: u32,
     previous: PreviousLists,
-    /// The origin of the objects in the last run of this segment.
+    /// The origin of the objects in the previous run of this segment.
     origin: Option<Origin>,
 }
 
-/// For each class, the handles that were written last in this segment. They are forgotten at the start of
-/// each segment.
+/// For each class, the handles of the previous entry of the class in the current segment. They are forgotten
+/// when a segment begins.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     segment: u64,
@@ -297,19 +298,19 @@ impl SegmentWriter {
         (self.kind, self.gap_order, self.next_slot, self.entries) = (Some(kind), gap_order as u8, 0, 0);
     }
 
-    /// Begins a segment of entries that are copied from a table. `head` are the bits before the entries.
+    /// Begins a segment of entries that are copied from a table. `head` is the table's head, which is written
+    /// before the entries.
     pub(crate) fn begin_table(&mut self, head: BitSlice<'_>, writer: &mut BitWriter) {
         self.end(writer);
         writer.append(head);
         self.kind = Some(SegmentKind::Table);
     }
 
-    /// Returns whether the current segment contains entries of a table.
     pub(crate) fn is_table(&self) -> bool {
         self.kind == Some(SegmentKind::Table)
     }
 
-    /// Forgets the current segment, because its bits were discarded.
+    /// Forgets the current segment after the bits that it has written were discarded.
     pub(crate) fn reset(&mut self) {
         self.kind = None;
     }
@@ -321,12 +322,12 @@ impl SegmentWriter {
         }
     }
 
-    /// Returns whether the object in `slot` may be the next entry of the current segment.
+    /// Returns whether an entry for the object in `slot` may be added to the current segment: the segment has
+    /// the kind `kind`, and its slots remain in ascending order.
     pub(crate) fn accepts(&self, kind: SegmentKind, slot: u32) -> bool {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 
-    /// Begins a segment of openings. The first opening of the segment is for the object in `slot`.
     pub(crate) fn begin_openings(&mut self, slot: u32, writer: &mut BitWriter) {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }
@@ -337,7 +338,7 @@ impl SegmentWriter {
         debug_assert!(slot >= self.next_slot, "entries ascend by slot");
         self.gap(slot, None, writer);
         if self.kind == Some(SegmentKind::Open) {
-            // Only the gap before the first run is large, because the later runs follow closely after it.
+            // Later runs follow closely after the first one, so only the gap before the first run is large.
             self.gap_order = 0;
         }
         self.next_slot = slot.saturating_add(1);
@@ -358,7 +359,8 @@ impl SegmentWriter {
         self.entries = self.entries.saturating_add(1);
     }
 
-    /// Writes a one bit if this is not the first entry, then the gap, and then the flag `after`.
+    /// Writes a one bit if this is not the first entry, then the gap, and then the flag `after` if there is
+    /// one.
     #[inline]
     fn gap(&self, slot: u32, after: Option<bool>, writer: &mut BitWriter) {
         let gap = slot.saturating_sub(self.next_slot);
@@ -374,7 +376,7 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes the same as [`gap`](Self::gap), for gaps that take more bits than a word.
+    /// Writes the same as [`gap`](Self::gap), for a gap whose code does not fit into 64 bits.
     #[cold]
     fn long_gap(&self, gap: u32, after_bits: u32, after: u64, writer: &mut BitWriter) {
         if self.entries > 0 {
@@ -384,8 +386,8 @@ impl SegmentWriter {
         writer.write_bits(after, after_bits);
     }
 
-    /// Begins a run of openings for `objects` objects in consecutive slots, beginning at `first`. The caller
-    /// then appends the values of each object of the run.
+    /// Writes the header of a run: the openings of `objects` objects in consecutive slots, beginning at
+    /// `first`. The caller then appends the values of each object of the run.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -418,8 +420,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes which properties of an opening have values that follow. This takes 1 bit if all properties
-    /// follow.
+    /// Writes the list of properties whose values follow in an opening. The list takes 1 bit if it contains
+    /// all properties, or if it equals the list of the previous opening of the class.
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -432,8 +434,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes which properties of an object have values that follow. This takes 1 bit if they are the same as
-    /// for the previous object of the class.
+    /// Writes the list of properties whose values follow in an update. The list takes 1 bit if it equals the
+    /// list of the previous object of the class.
     #[inline]
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
@@ -442,8 +444,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes whether the handles equal the handles of the previous object of the class in this segment.
-    /// Writes nothing if the segment has no previous object of the class.
+    /// Writes whether `list` equals the handles of the previous object of the class in this segment. Writes
+    /// nothing if the segment has no previous object of the class.
     #[inline]
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
@@ -452,7 +454,6 @@ impl SegmentWriter {
         same
     }
 
-    /// Writes the entry of an update.
     pub(crate) fn update(
         &mut self,
         slot: u32,
@@ -473,7 +474,6 @@ pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// Writes the head of a segment.
 pub(crate) fn write_head(kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
     let (kind, order) = match kind {
         SegmentKind::Table => (SegmentKind::Update, TABLE_ORDER),
@@ -484,8 +484,8 @@ pub(crate) fn write_head(kind: SegmentKind, gap_order: u32, writer: &mut BitWrit
     writer.write_bits(order.into(), 4);
 }
 
-/// Returns the order of the Exp-Golomb code for gaps if `entries` entries are spread over `slots` slots. The
-/// order is about log₂ of the mean gap between slots.
+/// Returns the order of the Exp-Golomb code for the gaps of a segment with `entries` entries whose slots are
+/// below `slots`. The order is about log₂ of the mean gap.
 pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
     slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(TABLE_ORDER.saturating_sub(1))
 }
@@ -514,7 +514,6 @@ impl SegmentReader {
         Ok(Some((kind, Self { gap_order, next_slot: 0, first: true })))
     }
 
-    /// Reads the slot of the next entry. Returns `None` at the end of the segment.
     #[inline(always)]
     pub(crate) fn slot(&mut self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
         let gap = if std::mem::take(&mut self.first) {
@@ -529,8 +528,8 @@ impl SegmentReader {
         Ok(Some(slot))
     }
 
-    /// Records that the last entry was a run of openings. `end` is the slot after the last slot of the run.
-    /// Call this for every run, because the gaps after the first run have another order.
+    /// Records that the previous entry was a run of openings. `end` is the slot after the last slot of the
+    /// run. Call this for every run, because the gaps after the first run are coded with order 0.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
         self.gap_order = 0;

@@ -1,16 +1,16 @@
-//! A set of slots: one bit per slot, and one summary bit per word. A *word* is 64 slots, and a *mask* has one
-//! bit for each slot of a word. The summary bits make iteration over a sparse set fast. For sets that exist
-//! once per connection, use [`SparseSlots`](crate::body::sparse_slots::SparseSlots).
+//! A set of slots (numbers of objects): one bit per slot, and one summary bit per word. A *word* is 64
+//! consecutive slots, and a *mask* has one bit for each slot of a word. The summary bits make iteration over
+//! a set with few members fast. For sets that exist once per connection, use
+//! [`SparseSlots`](crate::body::sparse_slots::SparseSlots).
 //!
 //! *Invariant:* a summary bit is set if and only if its word is not zero. `filled` is the number of words
-//! that are not zero, so operations on an empty set cost nothing, even if the set has much memory.
+//! that are not zero, so that operations on an empty set cost O(1), even if the set has much memory.
 
-/// A set of slots, stored as a bit mask.
+/// A set of slots, with one bit for each slot up to the highest one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlotSet {
     words: Vec<u64>,
     summary: Vec<u64>,
-    /// The number of words that are not zero.
     filled: usize,
 }
 
@@ -27,7 +27,7 @@ impl SlotSet {
         self.insert_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask` belongs.
+    /// Adds the slots of a word that have a bit in `mask`. `word` is the index of the word (64 slots).
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -43,14 +43,14 @@ impl SlotSet {
         }
     }
 
-    /// Records that the word with the index `word` is no longer zero.
+    /// Updates the summary and the count after the word with the index `word` became nonzero.
     #[inline]
     fn fill(&mut self, word: usize) {
         self.filled += 1;
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
-    /// Adds `slot`. Returns whether it was not a member before.
+    /// Adds `slot`. Returns whether it is a new member.
     #[inline(always)]
     pub(crate) fn insert_new(&mut self, slot: u32) -> bool {
         let (word, bit) = (word_of(slot), bit_of(slot));
@@ -66,14 +66,14 @@ impl SlotSet {
         before & bit == 0
     }
 
-    /// Allocates memory for all slots up to the last slot of the word with the index `word`.
+    /// Allocates memory up to the last slot of the word with the index `word`.
     #[cold]
     fn grow(&mut self, word: usize) {
         self.words.resize(word + 1, 0);
         self.summary.resize(word / 64 + 1, 0);
     }
 
-    /// Removes `slot` from the set. Returns whether it was a member.
+    /// Removes `slot`. Returns whether it was a member.
     pub(crate) fn take(&mut self, slot: u32) -> bool {
         let was_member = self.contains(slot);
         if was_member {
@@ -82,18 +82,16 @@ impl SlotSet {
         was_member
     }
 
-    /// Removes `slot` from the set.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.remove_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds `slot` to the set if `is_member` is true, and removes it otherwise.
+    /// Makes `slot` a member if `is_member` is true, and removes it otherwise.
     pub(crate) fn set(&mut self, slot: u32, is_member: bool) {
         if is_member { self.insert(slot) } else { self.remove(slot) }
     }
 
-    /// Removes all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask`
-    /// belongs.
+    /// Removes the slots of a word that have a bit in `mask`. `word` is the index of the word (64 slots).
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         if let Some(bits) = self.words.get_mut(word)
@@ -107,19 +105,18 @@ impl SlotSet {
         }
     }
 
-    /// Returns whether `slot` is a member.
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.word(word_of(slot)) & bit_of(slot) != 0
     }
 
-    /// Returns the members in a word, as a mask.
+    /// Returns the members among the 64 slots of a word, as a bit mask.
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
     }
 
-    /// Returns the members in the words from `first` to `end` (exclusive). The result is shorter if the set
+    /// Returns the bit masks of the words from `first` to `end` (exclusive). The result is shorter if the set
     /// has no memory for the last words.
     #[inline]
     pub(crate) fn words_between(&self, first: usize, end: usize) -> &[u64] {
@@ -147,7 +144,8 @@ impl SlotSet {
         self.filled = 0;
     }
 
-    /// Returns which of the 64 words from `64 * at` on have members, as a bit mask.
+    /// Returns a bit mask of 64 words, beginning with the word `64 * at`. A bit is set if its word has
+    /// members.
     #[inline]
     pub(crate) fn summary(&self, at: u32) -> u64 {
         self.summary.get(at as usize).copied().unwrap_or(0)
@@ -166,7 +164,7 @@ impl SlotSet {
             .map(|word| (word, self.words[word]))
     }
 
-    /// Returns the words in which both sets have a common member, in ascending order, each as its index and
+    /// Returns the words in which the two sets have common members, in ascending order, each as its index and
     /// the bit mask of the common members. Costs O(1) if one of the sets is empty.
     pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
         let theirs: &[u64] = if other.is_empty() { &[] } else { &other.summary };
@@ -179,7 +177,6 @@ impl SlotSet {
             .filter(|(_, mask)| *mask != 0)
     }
 
-    /// Returns the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.masks().flat_map(|(word, mask)| slots_of(word, mask))
     }
@@ -194,17 +191,15 @@ pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize
     })
 }
 
-/// Returns the index of the word that contains a slot.
 pub(crate) const fn word_of(slot: u32) -> usize {
     slot as usize / 64
 }
 
-/// Returns the bit of a slot within its word.
 pub(crate) const fn bit_of(slot: u32) -> u64 {
     1 << (slot % 64)
 }
 
-/// Returns the slots that have a bit in `mask`, in ascending order.
+/// Returns the slots of the word with the index `word` that have a bit in `mask`, in ascending order.
 pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
     bits(mask).map(move |bit| word as u32 * 64 + bit)
 }

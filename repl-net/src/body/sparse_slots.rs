@@ -1,9 +1,9 @@
-//! A set of slots. Its memory and costs depend on the number of members, not on the greatest slot. A
-//! connection has several such sets, and in a large world most of them have few members.
+//! A set of slots (numbers of objects). Its memory and costs depend on the number of members, not on the
+//! highest slot. A connection has several such sets, and in a large world most of them have few members.
 //!
-//! The set stores only the words (of 64 slots each) that have members. A block describes 64 consecutive
-//! words: which of them are stored, and where. A word that becomes empty stays stored for a while, because
-//! the same slots often return.
+//! The set stores only the words (64 consecutive slots each) that have members. A block describes 64
+//! consecutive words: which of them are stored, and where. A word that becomes empty remains stored for a
+//! while, because the same slots are often added again.
 //!
 //! *Invariant:* the blocks are in ascending order, and each has at least one stored word. The stored words
 //! are in ascending order, too. The number of stored words that are zero is at most [`SPARE_WORDS`], or at
@@ -13,17 +13,17 @@ use repl_core::__private::preload_all;
 
 use crate::body::slot_set::{SlotSet, bit_of, bits, slots_of, word_of};
 
-/// Up to this number of empty words are always kept.
+/// Up to this number of empty words always remain stored.
 const SPARE_WORDS: usize = 8;
 
-/// Sets with more stored words than this are not preloaded.
+/// The members of larger sets are not prefetched.
 const MOST_PRELOADED: usize = 256;
 
-/// A set of slots. Empty sets take no heap memory until they get a member.
+/// A set of slots. It allocates no heap memory before its first member.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SparseSlots {
     blocks: Vec<Block>,
-    /// The stored words, without gaps.
+    /// The bit masks of the stored words, in ascending order, without gaps.
     words: Vec<u64>,
     /// The number of stored words that are zero.
     zeros: usize,
@@ -32,15 +32,15 @@ pub(crate) struct SparseSlots {
 /// Says which of 64 consecutive words are stored.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// The index of the block: it describes the words from `64 * at` on.
+    /// The index of the block. The block describes 64 words, beginning with the word `64 * at`.
     at: u32,
-    /// The index of the block's first stored word in the list of words.
+    /// The index in [`SparseSlots::words`] of the block's first stored word.
     first: u32,
     /// A bit for each of the 64 words. The bit is set if the word is stored.
     stored: u64,
-    /// For each group of eight words, the number of stored words before the group. With this, finding a word
-    /// only needs to count the bits of one byte. Counting the bits of `stored` would take longer on most
-    /// targets of the Rust compiler.
+    /// For each group of eight words, the number of stored words before the group. With this number, only the
+    /// set bits of one byte of `stored` must be counted to find a word. Counting all set bits of `stored`
+    /// would take longer on most targets of the Rust compiler.
     before: [u8; 8],
 }
 
@@ -54,7 +54,7 @@ impl Block {
         Self { at, first, stored, before }
     }
 
-    /// Records that a word is stored from now on. It was not stored before.
+    /// Records that the word `bit` of the block, which was not stored before, is stored from now on.
     const fn store(&mut self, bit: u32) {
         self.stored |= 1 << bit;
         // Adds one to each group after the group of the word.
@@ -62,7 +62,8 @@ impl Block {
         self.before = (u64::from_le_bytes(self.before) + later).to_le_bytes();
     }
 
-    /// Returns the index of a stored word, or the index at which the word must be inserted.
+    /// Returns the index in [`SparseSlots::words`] of the word `bit` of the block, or the index at which this
+    /// word must be inserted.
     #[inline]
     const fn place(&self, bit: u32) -> usize {
         let eighth = bit / 8 % 8;
@@ -75,15 +76,14 @@ impl SparseSlots {
     /// The set without members.
     pub(crate) const EMPTY: Self = Self { blocks: Vec::new(), words: Vec::new(), zeros: 0 };
 
-    /// Adds `slot`. Costs O(log blocks) if another slot of the same word is a member, and otherwise O(stored
-    /// words).
+    /// Adds `slot`. Costs O(log blocks) if the word of the slot is stored, and otherwise O(stored words).
     #[inline]
     pub(crate) fn insert(&mut self, slot: u32) {
         self.insert_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask` belongs.
-    /// If words are added in ascending order, each costs O(1).
+    /// Adds the slots of a word that have a bit in `mask`. `word` is the index of the word (64 slots). If
+    /// words are added in ascending order, each costs O(1).
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -117,18 +117,17 @@ impl SparseSlots {
         self.blocks[index + 1..].iter_mut().for_each(|block| block.first += 1);
     }
 
-    /// Removes `slot` from the set.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.remove_mask(word_of(slot), bit_of(slot));
     }
 
-    /// Adds `slot` to the set if `is_member` is true, and removes it otherwise.
+    /// Makes `slot` a member if `is_member` is true, and removes it otherwise.
     pub(crate) fn set(&mut self, slot: u32, is_member: bool) {
         if is_member { self.insert(slot) } else { self.remove(slot) }
     }
 
-    /// Removes all slots that have a bit in `mask`. `word` is the index of the 64 slots to which `mask`
-    /// belongs. Costs O(log blocks) on average.
+    /// Removes the slots of a word that have a bit in `mask`. `word` is the index of the word (64 slots).
+    /// Costs O(log blocks) on average.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         let Some(place) = self.place(word) else { return };
@@ -143,7 +142,7 @@ impl SparseSlots {
         }
     }
 
-    /// Drops stored words that are zero if there are too many of them.
+    /// Drops all stored words that are zero, if there are too many of them.
     #[inline(never)]
     fn limit_zeros(&mut self) {
         if self.zeros <= SPARE_WORDS {
@@ -156,20 +155,20 @@ impl SparseSlots {
         }
     }
 
-    /// Returns whether `slot` is a member. Costs O(1) if the members are spread over all slots, and otherwise
-    /// O(log blocks).
+    /// Returns whether `slot` is a member. Costs O(1) if each block has members, and otherwise O(log blocks).
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.word(word_of(slot)) & bit_of(slot) != 0
     }
 
-    /// Returns the members in a word, as a mask.
+    /// Returns the members among the 64 slots of a word, as a bit mask.
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.place(word).map_or(0, |place| self.words[place])
     }
 
-    /// Returns which of the 64 words from `64 * at` on may have members, as a bit mask.
+    /// Returns a bit mask of 64 words, beginning with the word `64 * at`. The bit of a word that has members
+    /// is set. The bit of an empty word may be set, too.
     #[inline]
     pub(crate) fn summary(&self, at: u32) -> u64 {
         if self.is_empty() {
@@ -178,15 +177,15 @@ impl SparseSlots {
         self.find(at).map_or(0, |index| self.blocks[index].stored)
     }
 
-    /// Returns whether all members of `other` are members of this set. Costs O(words of `other`). If the
-    /// words of a block are stored without gaps, each word costs only a few instructions.
+    /// Returns whether all members of `other` are members of this set. Costs O(words of `other`), with only a
+    /// few instructions for each word of a block that is stored without gaps.
     pub(crate) fn contains_all(&self, other: &SlotSet) -> bool {
         other.summaries().all(|(at, summary)| {
             let Ok(index) = self.find(at) else { return false };
             let block = &self.blocks[index];
             let (first, end) = (summary.trailing_zeros() as usize, 64 - summary.leading_zeros() as usize);
             if end <= block.stored.trailing_ones() as usize {
-                // Both sets store the same words without gaps, so several words are compared at once.
+                // This set stores the words without gaps, so they are compared as slices.
                 let ours = &self.words[block.first as usize..][first..end];
                 let theirs = other.words_between(at as usize * 64 + first, at as usize * 64 + end);
                 let lacking = theirs.iter().zip(ours).map(|(theirs, ours)| theirs & !ours);
@@ -200,7 +199,7 @@ impl SparseSlots {
         })
     }
 
-    /// Returns the lowest slot that is not a member. Costs O(lower members).
+    /// Returns the lowest slot that is not a member. Costs O(number of lower slots).
     pub(crate) fn first_absent(&self) -> u32 {
         let full = self.masks().zip(0..).take_while(|&((word, mask), next)| word == next && mask == u64::MAX);
         let word = full.count();
@@ -220,7 +219,7 @@ impl SparseSlots {
         self.zeros = 0;
     }
 
-    /// Prefetches the members, if they fit into the fastest cache.
+    /// Loads the members into the processor's cache, if the set is small.
     pub(crate) fn preload(&self) {
         if self.words.len() <= MOST_PRELOADED {
             preload_all(self.words.as_slice());
@@ -245,9 +244,9 @@ impl SparseSlots {
         indices.zip(self.words.iter().copied()).filter(|(_, mask)| *mask != 0)
     }
 
-    /// Returns the words in which both sets have a common member, in ascending order, each as its index and
+    /// Returns the words in which the two sets have common members, in ascending order, each as its index and
     /// the bit mask of the common members. Costs O(1) if one of the sets is empty, and otherwise O(blocks +
-    /// words that are not empty in both sets).
+    /// words that have members in both sets).
     pub(crate) fn masks_in<'a>(&'a self, other: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let blocks: &[Block] = if self.is_empty() || other.is_empty() { &[] } else { &self.blocks };
         blocks.iter().flat_map(move |block| {
@@ -260,15 +259,15 @@ impl SparseSlots {
         })
     }
 
-    /// Returns the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.masks().flat_map(|(word, mask)| slots_of(word, mask))
     }
 
-    /// Returns the index of a block, or the index at which it must be inserted.
+    /// Returns the position in `blocks` of the block with the index `at`, or the position at which it must be
+    /// inserted.
     #[inline]
     fn find(&self, at: u32) -> Result<usize, usize> {
-        // If the set has members in all blocks, the index of a block equals its number.
+        // If each block has members, the position of a block equals its index.
         match self.blocks.get(at as usize) {
             Some(block) if block.at == at => Ok(at as usize),
             _ if self.blocks.is_empty() => Err(0),
@@ -276,21 +275,21 @@ impl SparseSlots {
         }
     }
 
-    /// Does the same as [`find`](Self::find), for sets in which some blocks have no members.
+    /// Does the same as [`find`](Self::find), if some blocks before this one have no members.
     #[inline(never)]
     fn search(&self, at: u32) -> Result<usize, usize> {
         let end = self.blocks.len().min(at as usize + 1);
         self.blocks[..end].binary_search_by_key(&at, |block| block.at)
     }
 
-    /// Returns the index of a word in the list of words, if the word is stored.
+    /// Returns the position in `words` of a word, if the word is stored.
     #[inline]
     fn place(&self, word: usize) -> Option<usize> {
         let (block, bit) = (&self.blocks[self.find((word / 64) as u32).ok()?], (word % 64) as u32);
         (block.stored >> bit & 1 == 1).then(|| block.place(bit))
     }
 
-    /// Drops the stored words that are zero. Costs O(stored words).
+    /// Drops all stored words that are zero. Costs O(stored words).
     fn drop_zeros(&mut self) {
         if self.zeros == 0 {
             return;
@@ -308,7 +307,7 @@ impl SparseSlots {
     }
 }
 
-/// Returns a mask of all bits below `bit`. `bit` is less than 64.
+/// Returns a mask of all bits below `bit`, which is less than 64.
 const fn low_bits(bit: u32) -> u64 {
     (1 << bit) - 1
 }
@@ -321,7 +320,8 @@ mod tests {
 
     use super::*;
 
-    /// Asserts the invariants of the set, and that it has the same members as `naive`.
+    /// Asserts the invariants of `set`, and that it has the same members as `naive`, a set of the standard
+    /// library.
     fn check(set: &SparseSlots, naive: &BTreeSet<u32>) {
         assert!(set.iter().eq(naive.iter().copied()), "{set:?}");
         assert_eq!(set.is_empty(), naive.is_empty());
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(set.first_absent(), absent);
     }
 
-    /// Makes slots near each other and far from each other.
+    /// Returns a strategy for slots that are near each other or far from each other.
     fn slots() -> impl Strategy<Value = u32> {
         prop_oneof![0..200_u32, 0..9_000_u32, 0..2_000_000_u32]
     }

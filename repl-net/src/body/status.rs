@@ -1,14 +1,14 @@
-//! The server's status in the headers of packets: the tick of the packet, the round trip, and whether the
-//! client has joined.
+//! The server's status in the headers of packets: the tick in which the packet was made, the round trip, and
+//! whether the client has joined (received all objects that existed when it connected).
 //!
 //! A header contains the tick as the *lead*: the tick minus the stamp. The stamp of a packet is the number of
-//! the first packet of the same tick. While each tick sends one packet, the lead stays the same. An unchanged
-//! lead takes one bit in the header. After a change of the lead, headers contain the tick itself until the
-//! client has acked a packet with the new lead. Therefore the loss of packets cannot hide a change of the
-//! lead.
+//! the first packet of the same tick. While each tick sends one packet, the lead remains the same. An
+//! unchanged lead takes one bit in the header. After a change of the lead, headers contain the tick itself
+//! until the client has acked a packet with the new lead. Therefore the client learns each change of the
+//! lead, even if packets are lost.
 //!
-//! *Invariant:* a client never computes a wrong tick. A short form of the tick is sent only if the client has
-//! received the packet to which the form refers.
+//! *Invariant:* a client never computes a wrong tick. A short form of the tick is sent only after the client
+//! has acked the packet to which the form refers.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::time::Duration;
@@ -25,7 +25,8 @@ const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 /// The form in which a header contains the tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TickForm {
-    /// The lead (the tick minus the number of the tick's first packet) is the same as in the previous packet.
+    /// The lead (the tick minus the number of the tick's first packet) is the same as in a packet that the
+    /// client has acked.
     SameLead,
     /// The header contains the low eight bits of the tick. They are enough, because the client knows a tick
     /// that is less than 256 ticks older.
@@ -67,8 +68,8 @@ impl Status {
         }
     }
 
-    /// Reads a status that [`write`](Self::write) wrote. The argument `has_connection` says whether the
-    /// status contains a [`ConnectionStatus`].
+    /// Reads a status that [`write`](Self::write) wrote. `has_connection` says whether the status contains a
+    /// [`ConnectionStatus`].
     fn read(reader: &mut BitReader<'_>, has_connection: bool) -> Result<Self, ReadError> {
         let mut connection = None;
         if has_connection {
@@ -96,22 +97,23 @@ impl Status {
 #[derive(Debug, Default)]
 pub(crate) struct StatusSource {
     tick: u64,
-    /// The current lead (the tick minus the number of the tick's first packet), modulo 2⁶⁴, and the first
-    /// packet with this lead.
+    /// The current lead (the tick minus the number of the tick's first packet), modulo 2⁶⁴, and the number
+    /// of the first packet with this lead.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
-    /// A packet, and the tick of the server in which it was sent. When this packet is acked, the client knows
-    /// this tick or a newer one.
+    /// The number of a packet, and the tick in which it was sent. After the client has acked this packet, it
+    /// knows this tick or a newer one.
     mark: Option<(Sequence, u64)>,
     /// The client certainly knows this tick or a newer one.
     known_tick: Option<u64>,
     connection: Option<ConnectionStatus>,
-    /// The first packet that told the client that it has joined.
+    /// The first packet that told the client that it has joined (has all objects that existed when it
+    /// connected).
     joined_in: Option<Sequence>,
 }
 
 impl StatusSource {
-    /// Begins the packets of a tick. The argument `next` is the number of the first packet of this tick.
+    /// Begins the packets of a tick. `next` is the number of the first packet of this tick.
     pub(crate) fn begin_pass(
         &mut self,
         tick: u64,
@@ -132,7 +134,7 @@ impl StatusSource {
     }
 
     /// Returns the status for the packet `sequence`. `stamp` is the number of the first packet of the same
-    /// tick.
+    /// tick. `with_connection` says whether the status contains a [`ConnectionStatus`].
     fn next(&mut self, sequence: Sequence, stamp: Sequence, with_connection: bool) -> Status {
         let lead = self.tick.wrapping_sub(stamp.number());
         let since = match self.lead {
@@ -179,36 +181,36 @@ impl Extension for StatusSource {
 /// The client's side of the status: stores the status that the server has sent.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSink {
-    /// The newest packet, with its stamp (the number of the first packet of the same tick) and its tick.
+    /// The number of the newest packet, its stamp (the number of the first packet of the same tick), and its
+    /// tick.
     newest: Option<(Sequence, Sequence, u64)>,
     pub(crate) connection: Option<ConnectionStatus>,
 }
 
 impl StatusSink {
-    /// Returns the tick of the newest packet.
+    /// Returns the server's tick in which the newest packet was made.
     pub(crate) fn tick(&self) -> Option<u64> {
         self.newest.map(|(.., tick)| tick)
     }
 
-    /// Stores the status of a packet. A packet that is older than the newest packet changes nothing.
+    /// Stores the status of a packet. A packet that is older than the newest one changes nothing.
     pub(crate) fn take(&mut self, sequence: Sequence, stamp: Sequence, status: Status) {
         if self.is_newer_than(sequence) {
             return;
         }
-        // A client that has joined never becomes a client that has not joined.
+        // If the packet has no connection status, the previous one remains valid.
         self.connection = status.connection.or(self.connection);
         if let Some(tick) = self.tick_of(sequence, stamp, status) {
             self.newest = Some((sequence, stamp, tick));
         }
     }
 
-    /// Returns whether a newer packet than `sequence` has arrived.
     fn is_newer_than(&self, sequence: Sequence) -> bool {
         self.newest.is_some_and(|(newest, ..)| newest > sequence)
     }
 
-    /// Returns the tick of a packet. Returns `None` if a newer packet has arrived, because the tick of the
-    /// older packet can then not be computed.
+    /// Returns the tick of a packet. Returns `None` if a newer packet has arrived, because the forms of the
+    /// tick refer to the newest packet.
     pub(crate) fn tick_of(&self, sequence: Sequence, stamp: Sequence, status: Status) -> Option<u64> {
         if self.is_newer_than(sequence) {
             return None;
@@ -233,7 +235,7 @@ mod tests {
     const CONNECTION: ConnectionStatus =
         ConnectionStatus { round_trip: Duration::from_millis(60), has_joined: false };
 
-    /// The packets of a simulated server, each with its number, its stamp and its tick.
+    /// The packets of a simulated server. Each packet has its number, its stamp and its tick.
     struct Wire {
         source: StatusSource,
         next: Sequence,
@@ -301,7 +303,7 @@ mod tests {
                 known = tick;
                 assert_eq!(sink.tick(), Some(tick), "packet {sequence:?} in round {round}");
                 if chance(4) {
-                    // A packet that arrives late or twice changes nothing.
+                    // A packet that is late or a duplicate changes nothing.
                     sink.take(sequence.minus(1.min(sequence.number())), stamp, status);
                 }
                 if !chance(3) {
@@ -320,7 +322,7 @@ mod tests {
         for (distance, bits) in forms {
             for known in [0, 255, 1_000, u64::from(u32::MAX)] {
                 let (mut wire, mut sink) = (Wire::new(), StatusSink::default());
-                // The client learns the first tick of a session from its low 32 bits.
+                // The client knows no tick yet. The first header contains the low 32 bits of the tick.
                 wire.pass(known, 1, None);
                 let before = wire.bits;
                 wire.pass(known + distance, 1, Some(Sequence::new(0)));

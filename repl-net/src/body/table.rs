@@ -1,10 +1,12 @@
-//! Tables. A table has the changes of one tick to the objects of one class that are in cells. It is encoded
-//! once and shared by all connections.
+//! Tables. A cell contains the objects in a part of space, or the objects that the game has put into one
+//! group, for example a team. The objects of a cell are seen by the same connections. A table contains the
+//! changes of one tick to those objects of one class that are in cells. It is encoded once and shared by all
+//! connections.
 //!
 //! The entries of a table are sorted by the cells of their objects, and each entry can be read without the
-//! entries before it. Therefore a connection can copy any range of a table into its packets. A connection
-//! copies the ranges of the cells in its sight, without the entries of objects for which its client needs
-//! other changes.
+//! entries before it. Therefore a connection can copy any range of entries into its packets. A connection
+//! copies the entries of the cells that its client sees, except for objects for which the client needs other
+//! changes.
 //!
 //! *Invariant:* the bits of an entry depend only on the object and on the head of the table.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -18,23 +20,23 @@ use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError
 use crate::body::entry_lists::{EncodedEntry, EntryLists, EntryOrigin};
 use crate::body::segment::{SegmentKind, write_head};
 
-/// The number of bits that the width of slots takes.
+/// The number of bits that contain the width of the slots.
 const WIDTH_BITS: u32 = 5;
 
 /// The data that all entries of a table share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableHead {
-    /// The number of the objects' class on the wire.
+    /// The number of the class of all objects of the table.
     pub(crate) class: u32,
     /// The number of bits of each slot, from 1 to 32.
     pub(crate) slot_bits: u32,
-    /// The handles of most entries. Entries with these handles do not repeat them.
+    /// The handles that most entries have. An entry with these handles does not repeat them.
     pub(crate) common: HandleSet,
 }
 
 impl TableHead {
-    /// Writes the head of a segment of table entries. `classes` is the number of classes on the connection,
-    /// and `count` is the number of handles of the class.
+    /// Writes the head of a segment with entries of a table. `classes` is the number of classes on the
+    /// connection, and `count` is the number of handles of the table's class.
     fn write(&self, classes: u32, count: u32, writer: &mut BitWriter) {
         write_head(SegmentKind::Table, 0, writer);
         writer.write_bits(self.slot_bits.saturating_sub(1).into(), WIDTH_BITS);
@@ -42,8 +44,8 @@ impl TableHead {
         write_handles(&self.common, count, false, writer);
     }
 
-    /// Reads the rest of the head of a segment of table entries, after the kind of the segment. `count_of`
-    /// returns the number of handles of a class.
+    /// Reads the head of a segment with entries of a table; the kind of the segment has already been read.
+    /// `count_of` returns the number of handles of a class.
     pub(crate) fn read(
         reader: &mut BitReader<'_>,
         classes: u32,
@@ -56,7 +58,7 @@ impl TableHead {
         Ok((Self { class, slot_bits, common }, count))
     }
 
-    /// Writes the slot and the handles of an entry. `is_common` says whether its handles are the common
+    /// Writes the slot and the handles of an entry. If `is_common` is true, writes one bit instead of the
     /// handles.
     #[inline]
     fn write_entry(
@@ -74,12 +76,12 @@ impl TableHead {
         }
     }
 
-    /// Reads the slot of the next entry. Returns `None` at the end of the segment.
     pub(crate) fn read_slot(&self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
         Ok(if reader.read_flag()? { Some(reader.read_bits(self.slot_bits)? as u32) } else { None })
     }
 
-    /// Reads the handles of an entry after its slot. Returns `None` if they are the common handles.
+    /// Reads the handles of an entry after its slot. Returns `None` if they are the [common](Self::common)
+    /// handles.
     pub(crate) fn read_handles(
         &self,
         count: u32,
@@ -89,20 +91,19 @@ impl TableHead {
     }
 }
 
-/// The encoded changes of one tick to the objects of one class.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     bytes: Vec<u8>,
-    /// The slot of each entry.
     slots: Vec<u32>,
-    /// The bit at which the first entry begins, followed by the bits at which the entries end.
+    /// The bit position at which the first entry begins, followed by the bit position at which each entry
+    /// ends.
     borders: Vec<u32>,
     origins: Vec<EntryOrigin>,
     lists: EntryLists,
 }
 
 impl Table {
-    /// The number of bytes of memory that each entry takes, without its bits and its changelist.
+    /// The number of bytes of memory that each entry takes in addition to its bits and its changelist.
     pub(crate) const ENTRY_BYTES: usize = size_of::<(EntryOrigin, u32, u32)>();
 
     pub(crate) fn clear(&mut self) {
@@ -113,7 +114,7 @@ impl Table {
         self.lists.clear();
     }
 
-    /// Clears the table, and frees memory that was not needed recently.
+    /// Clears the table, and frees memory that was not needed in the last ticks.
     pub(crate) fn end_round(&mut self) {
         self.clear();
         self.lists.end_round();
@@ -123,30 +124,29 @@ impl Table {
         self.slots.is_empty()
     }
 
-    /// Returns the number of entries.
     pub(crate) fn len(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// Returns the bits before the entries. Each segment with entries of this table begins with them.
+    /// Returns the bits before the first entry. They are copied before the entries into each segment with
+    /// entries of this table.
     pub(crate) fn head(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.border(0)).unwrap_or_default()
     }
 
-    /// Returns the bits of consecutive entries.
     #[inline]
     pub(crate) fn bits(&self, entries: Range<u32>) -> BitSlice<'_> {
         let (start, end) = (self.border(entries.start), self.border(entries.end));
         BitSlice::new(&self.bytes, start, end.saturating_sub(start)).unwrap_or_default()
     }
 
-    /// Returns the bit at which an entry begins and the previous entry ends.
+    /// Returns the bit position at which an entry begins and the previous entry ends.
     #[inline]
     fn border(&self, entry: u32) -> usize {
         self.borders.get(entry as usize).copied().unwrap_or(0) as usize
     }
 
-    /// Returns how many of the given entries fit into `bits` bits, counted from the first entry.
+    /// Returns how many entries of a range fit into `bits` bits, beginning with the first entry of the range.
     pub(crate) fn fitting(&self, entries: Range<u32>, bits: usize) -> u32 {
         let limit = self.border(entries.start).saturating_add(bits);
         let ends = self.borders.get(1..).unwrap_or_default();
@@ -154,12 +154,10 @@ impl Table {
         ends.partition_point(|&end| end as usize <= limit) as u32
     }
 
-    /// Returns the slots of consecutive entries.
     pub(crate) fn slots(&self, entries: Range<u32>) -> &[u32] {
         self.slots.get(entries.start as usize..entries.end as usize).unwrap_or_default()
     }
 
-    /// Returns consecutive entries.
     pub(crate) fn entries(&self, entries: Range<u32>) -> impl Iterator<Item = EncodedEntry<'_>> {
         let origins = self.origins.get(entries.start as usize..entries.end as usize).unwrap_or_default();
         let pairs = self.slots(entries).iter().zip(origins);
@@ -172,7 +170,6 @@ impl Table {
     }
 }
 
-/// Writes a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableWriter {
     bits: BitWriter,
@@ -181,8 +178,8 @@ pub(crate) struct TableWriter {
 }
 
 impl TableWriter {
-    /// Begins a table. `classes` is the number of classes on the wire, and `count` is the number of handles
-    /// of the table's class.
+    /// Begins a table. `classes` is the number of classes on the connection, and `count` is the number of
+    /// handles of the table's class.
     pub(crate) fn begin(&mut self, head: TableHead, classes: u32, count: u32, into: &mut Table) {
         self.bits.clear();
         head.write(classes, count, &mut self.bits);
@@ -190,10 +187,10 @@ impl TableWriter {
         (self.head, self.count) = (head, count);
     }
 
-    /// Appends an entry for the changes in `list`. Appends nothing if its values are refused, or if it does
-    /// not fit into `max_bits` bits together with the head. `values` writes the values, and returns whether
-    /// this was possible. Its first argument says whether the handles are the common handles of the table.
-    /// Returns whether the entry was appended.
+    /// Appends an entry for the changes in `list`, and returns whether it was appended. `values` writes the
+    /// values of the entry; its first argument says whether the handles are the common handles of the table.
+    /// Nothing is appended if `values` returns false, or if the entry together with the head takes more than
+    /// `max_bits` bits.
     #[inline]
     pub(crate) fn entry(
         &mut self,
@@ -220,7 +217,6 @@ impl TableWriter {
         true
     }
 
-    /// Completes the table.
     pub(crate) fn end(&mut self, into: &mut Table) {
         into.bytes.clear();
         into.bytes.extend_from_slice(self.bits.finish());
@@ -241,7 +237,8 @@ mod tests {
         list
     }
 
-    /// Writes a table. The values of each entry are eight bits: the low bits of its slot.
+    /// Makes a table with the common handles 2 and 5. The values of each entry are the low eight bits of its
+    /// slot.
     fn table(entries: &[(u32, &[u32])]) -> Table {
         let (mut writer, mut table) = (TableWriter::default(), Table::default());
         let common = [2, 5].into_iter().collect();
@@ -261,7 +258,7 @@ mod tests {
 
     type Entry = (u32, Vec<u32>, u64);
 
-    /// Reads a segment that contains the head of the table and these ranges of entries.
+    /// Reads a segment that contains the head of the table and the given ranges of entries.
     fn read(table: &Table, entries: &[Range<u32>]) -> Vec<Entry> {
         let mut writer = BitWriter::new();
         writer.append(table.head());

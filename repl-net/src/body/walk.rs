@@ -1,8 +1,8 @@
-//! Reads the body of a packet. The body is a list of segments. Each entry of a segment belongs to one object,
-//! or to a run of objects, and is passed to a visitor.
+//! Reads the body of a packet. The body is a list of segments. Each entry of a segment describes one object,
+//! or a run of objects in consecutive slots, and is passed to a [`Visitor`].
 //!
 //! *Invariant:* reading a body changes no object. The visitor validates the entries and stores them in a
-//! list. They are applied from this list later.
+//! list. After the whole packet was read, they are applied from this list.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::num::NonZeroU32;
@@ -30,7 +30,6 @@ pub(crate) enum BodyError {
 }
 
 impl BodyError {
-    /// Returns the error for a body that is malformed because of `error`.
     pub(crate) fn malformed(error: impl std::fmt::Display) -> Self {
         Self::Malformed(error.to_string())
     }
@@ -42,18 +41,18 @@ impl From<ReadError> for BodyError {
     }
 }
 
-/// The header of a run of openings, which comes before the values of its objects. An opening is the update
-/// that creates an object on the client.
+/// The header of a run of openings, which comes before the values of the run's objects. An opening is the
+/// update that creates an object on the client.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenHead<'a> {
-    /// The slots of the objects. There is at least one.
+    /// The slots of the objects (their numbers in packets). There is at least one.
     pub(crate) slots: Range<u32>,
     pub(crate) generation: NonZeroU32,
     /// The number of the class on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
-    /// The position of the objects' parents, if the objects are subobjects.
+    /// Where the parent of each object is, if the objects are subobjects.
     pub(crate) parent: Option<ParentGap>,
     /// The name of the object if it is static. A static object has no archetype, and is the only object of
     /// its run.
@@ -66,14 +65,14 @@ pub(crate) trait Visitor {
     fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
     /// Returns the number of handles of a class, or `None` if there is no class with this number.
     fn handles_of(&self, class: u32) -> Option<u32>;
-    /// Returns the number of archetypes of a class, including the values of `Default`, or `None` if there is
-    /// no class with this number.
+    /// Returns the number of archetypes of a class (sets of initial values), plus one for the values of
+    /// `Default`. Returns `None` if there is no class with this number.
     fn archetypes_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes on this connection.
     fn classes(&self) -> u32;
-    /// Called for an update of an object of the same class and with the same properties as the previous
-    /// update. Returns whether the visitor has read the values. If it returns false, [`update`](Self::update)
-    /// is called next, and must read them.
+    /// Called for an update of an object that has the same class and the same changed properties as the
+    /// previous update. Returns whether the visitor has read the values. If it returns false,
+    /// [`update`](Self::update) is called next for the same object, and must read the values.
     fn update_alike(&mut self, slot: u32, reader: &mut BitReader<'_>) -> bool;
     fn update(
         &mut self,
@@ -105,14 +104,14 @@ pub(crate) trait Visitor {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
-    /// The number of bits of the entry before its values.
+    /// The number of bits of the entry before the values.
     pub(crate) head_bits: usize,
-    /// Whether the previous entry of the segment has the same class and certainly the same properties.
+    /// Whether the previous entry of the segment certainly has the same class and the same properties.
     pub(crate) is_alike: bool,
 }
 
-/// Reads the segments of a body, and passes each entry to `visitor`. The argument `previous` is memory that
-/// is reused for each body.
+/// Reads the segments of a body, and passes each entry to `visitor`. `previous` is a buffer that is reused
+/// for each body.
 pub(crate) fn walk(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -225,14 +224,14 @@ fn walk_table(reader: &mut BitReader<'_>, visitor: &mut impl Visitor) -> Result<
     Ok(())
 }
 
-/// The header of a run of openings. A run creates objects in consecutive slots that differ only in their
-/// values.
+/// The header of a run of openings: objects in consecutive slots that differ only in their values.
 struct Run {
     first: u32,
     /// The slot after the last slot of the run.
     end: u32,
     origin: Origin,
-    /// Whether the previous run of the segment has the same origin, and therefore the same list of handles.
+    /// Whether the previous run of the segment has the same origin (class, archetype, owner and parent), and
+    /// therefore the same list of handles.
     is_alike: bool,
     /// The name of the only object of the run, if it is static.
     name: Option<StaticName<String>>,
@@ -267,7 +266,7 @@ impl Run {
         Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, is_alike, name })
     }
 
-    /// Reads the values of all objects in the run. `start` is the position of the bit at which the run began.
+    /// Reads the values of all objects in the run. `start` is the bit position at which the run began.
     fn walk(
         &self,
         start: usize,
@@ -312,15 +311,15 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // The packet is too short for the values of all properties, so no set is allocated for them.
+        // The packet is too short for the values of so many properties, so no set is allocated for them.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);
     Ok(())
 }
 
-/// Reads a list of handles that may differ from the previous list of the class.
-// Not inlined: most updates repeat the previous list, and their code stays short.
+/// Reads a list of handles, and stores it in `previous` as the list of the class.
+// Not inlined: most updates repeat the previous list, so the code for them should be short.
 #[inline(never)]
 fn read_list(
     class: u32,

@@ -1,6 +1,6 @@
 //! Writes bodies into the packets of an outbox: segments, entries about single objects, and openings.
 //!
-//! *Invariant:* everything that is written into a packet is in the record of the same packet.
+//! *Invariant:* for everything that is written into a packet, the record of this packet has an entry.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,17 +18,19 @@ use super::table::Table;
 
 /// Writes the state of objects into packets.
 pub(crate) trait WriteState {
-    /// Appends a whole shared segment. The caller has [made room](Outbox::make_room) for it.
+    /// Appends a whole shared segment. The caller has already [made room](Outbox::make_room) for it in the
+    /// packet.
     fn segment(&mut self, segment: &Arc<Segment>);
 
-    /// Copies the entries in `runs` (ranges of entry numbers) into this packet, or into the next packet if
-    /// this one is full. Copying begins with the first run. Returns the number of runs that were copied
-    /// completely, and the number of copied entries of the run after them. Copies nothing only if there are
-    /// no entries, or if the limits of the connection do not allow another packet.
+    /// Copies the entries in `runs` (ranges of entry numbers) into the current packet, or into the next
+    /// packet if the current one is full. The runs are copied in order, beginning with the first one. Returns
+    /// the number of runs that were copied completely, and the number of copied entries of the run after
+    /// them. Copies nothing only if there are no entries, or if the limits of the connection do not allow
+    /// another packet.
     fn copy(&mut self, table: &Arc<Table>, runs: &[Range<u32>], now: Duration) -> (usize, u32);
 
-    /// Writes an entry about one object into a segment of the kind `kind`. The caller has [made
-    /// room](Outbox::make_room) for it.
+    /// Writes an entry about one object into a segment of the kind `kind`. The caller has already [made
+    /// room](Outbox::make_room) for it in the packet.
     fn entry(
         &mut self,
         kind: SegmentKind,
@@ -37,8 +39,9 @@ pub(crate) trait WriteState {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     );
 
-    /// Writes that the client must remove an object. The caller has [made room](Outbox::make_room) for the
-    /// entry. The record of the packet stores `closed`, so that the ack confirms the removal.
+    /// Writes that the client must remove an object. The caller has already [made room](Outbox::make_room)
+    /// for the entry in the packet. The record of the packet stores `closed`, so that the ack confirms the
+    /// removal.
     fn close(
         &mut self,
         gap_order: u32,
@@ -47,16 +50,16 @@ pub(crate) trait WriteState {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     );
 
-    /// Begins the openings of objects in consecutive slots, beginning at `first`. The caller has [made
-    /// room](Outbox::make_room) for them. The caller must then [append](Self::append) the values of each
-    /// object, one after another.
+    /// Begins the openings of `objects` objects in consecutive slots, beginning at `first`. The caller has
+    /// already [made room](Outbox::make_room) for them in the packet. The caller must then
+    /// [append](Self::append) the values of each object, one after another.
     fn openings(&mut self, first: u32, objects: u32, run_header: &RunHeader<'_>);
 
-    /// Begins a run: the openings of objects in consecutive slots, beginning at `first`. Takes as many
-    /// objects into the run as fit into the packet. Their values take `sizes` bits. Returns the number of
-    /// objects in the run, which is zero only if an empty packet is too small for one object. Returns `None`
-    /// if the limits of the connection do not allow another packet. The caller must then
-    /// [append](Self::append) the values of each object in the run, one after another.
+    /// Begins a run: the openings of objects in consecutive slots, beginning at `first`. `sizes` contains the
+    /// number of bits of each object's values. The run contains as many objects as fit into the packet.
+    /// Returns the number of objects in the run, which is zero only if an empty packet is too small for one
+    /// object. Returns `None` if the limits of the connection do not allow another packet. The caller must
+    /// then [append](Self::append) the values of each object in the run, one after another.
     fn run(
         &mut self,
         first: u32,
@@ -89,7 +92,7 @@ impl WriteState for Outbox<State> {
             body.segment.begin_table(table.head(), writer);
         }
         let mut room = self.room().saturating_sub(SEGMENT_BITS);
-        // The first entry of a packet may exceed the budget.
+        // The first entry of a packet may be larger than the remaining budget.
         let mut most = self.packet_room().saturating_sub(SEGMENT_BITS).min(first_bits);
         let Body { record, writer, .. } = self.body();
         let before = writer.bit_len();
@@ -163,7 +166,7 @@ impl WriteState for Outbox<State> {
         let mut left = self.room().saturating_sub(header_bits);
         let mut is_first = true;
         let fits = |bits: &usize| {
-            // There is room for the first object, even if its packet exceeds the budget.
+            // The first object is always written, even if its packet exceeds the budget.
             let fits = std::mem::take(&mut is_first) || *bits <= left;
             left = left.saturating_sub(*bits);
             fits
@@ -178,13 +181,12 @@ impl WriteState for Outbox<State> {
     }
 }
 
-/// Returns whether the last entries of the current packet were copied from this table.
+/// Returns whether the newest entries of the current packet were copied from `table`.
 fn is_copying(outbox: &Outbox<State>, table: &Arc<Table>) -> bool {
     outbox.body_writer().segment.is_table()
         && outbox.record().is_some_and(|contents| contents.copied.ends_with(table))
 }
 
-/// Begins a run of openings of pending spawns, and records them.
 fn write_run(body: Body<'_, State>, first: u32, count: u32, run_header: &RunHeader<'_>) {
     let Body { record, body, writer } = body;
     let generation = run_header.origin.generation;

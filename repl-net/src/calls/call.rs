@@ -1,6 +1,7 @@
 //! The context of a running call: its object, its caller, and the server or client that runs it.
 //!
-//! *Invariant:* a call borrows the whole side that runs it, so it can read and change every object there.
+//! *Invariant:* a call borrows the whole server or client that runs it, so the function can access every
+//! object there.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
@@ -17,7 +18,7 @@ pub type ServerCall<'a, T> = Call<'a, T, Server>;
 /// A call that runs on a client. See [`Call`].
 pub type ClientCall<'a, T> = Call<'a, T, Client>;
 
-/// A running call, on a `Side` that is a [`Server`] or a [`Client`]. It dereferences to its object.
+/// A running call. `Side` is [`Server`] or [`Client`]. The call dereferences to its object.
 ///
 /// ```
 /// # use repl_core::Replicated;
@@ -87,8 +88,8 @@ impl<T: Replicated, Side: IndexMut<ObjectRef<T>, Output = T>> DerefMut for Call<
     }
 }
 
-/// The server or the client on which a [`MulticastCall`] is running. A multicast call runs on both sides,
-/// once on each.
+/// The server or the client on which a [`MulticastCall`] is running. A multicast call runs once on the
+/// server, and once on each client.
 pub enum CallSide<'a> {
     /// A server runs the call.
     Server(&'a mut Server),
@@ -96,7 +97,7 @@ pub enum CallSide<'a> {
     Client(&'a mut Client),
 }
 
-/// A running multicast call, on the server or on a client. It dereferences to its object, like [`Call`].
+/// A running multicast call, on the server or on a client. It dereferences to its object, as [`Call`] does.
 pub struct MulticastCall<'a, T> {
     side: CallSide<'a>,
     object: ObjectRef<T>,
@@ -150,7 +151,7 @@ impl<T: Replicated> DerefMut for MulticastCall<'_, T> {
     }
 }
 
-/// A call that arrived and that the program polled, so that it did not run by itself.
+/// A call that has arrived. The program has polled it, so it does not run by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceivedCall<T, C> {

@@ -12,13 +12,13 @@ use repl_link::parts::{CALLS, Mailbox, Sender, UNRELIABLE_CALLS};
 use super::inbox::CallInbox;
 use super::rpcs::Rpcs;
 
-/// Identifies the channel of the reliable calls of a class.
+/// A type that stands for the channel of the reliable calls of the class `T`.
 struct ReliableCalls<T>(PhantomData<T>);
 
-/// Identifies the channel of the unreliable calls of a class.
+/// A type that stands for the channel of the unreliable calls of the class `T`.
 struct UnreliableCalls<T>(PhantomData<T>);
 
-/// Returns the type that identifies the channel of the reliable or unreliable calls of a class in a mailbox.
+/// Returns the key of a channel in a mailbox: of the reliable or of the unreliable calls of a class.
 pub(super) fn key<T: Rpcs>(is_reliable: bool) -> TypeId {
     if is_reliable { TypeId::of::<ReliableCalls<T>>() } else { TypeId::of::<UnreliableCalls<T>>() }
 }

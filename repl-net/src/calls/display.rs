@@ -8,7 +8,7 @@ use repl_core::__private::{Columns, UnitTables};
 
 use super::table::{CallEntry, CallTable};
 
-/// Returns the options of a call, without its kind and reliability.
+/// Returns the options of a call as text, without its kind and reliability.
 fn remarks(call: &CallEntry) -> String {
     let flags = [(call.is_validated, "validated"), (call.waits, "waits"), (call.is_polled, "polled")];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name.to_owned());

@@ -1,11 +1,11 @@
 //! [`CallError`]: why a call cannot be made.
 //!
-//! *Invariant:* a call that is not queued changes nothing.
+//! *Invariant:* if a call returns an error, nothing was changed.
 
 use repl_core::WriteError;
 use repl_link::SendError;
 
-/// The reason why a call was not made. Nothing has changed then.
+/// The reason why a call was not made. If a call returns this error, nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -13,9 +13,10 @@ pub enum CallError {
     /// the call again if it is still useful then.
     #[error("not connected")]
     NotConnected,
-    /// The object does not exist here, or is of another class: it was despawned, or the client does not see
-    /// it now. Or the call is for clients, and the object was [torn off](crate::ObjectHandle::tear_off), so
-    /// it belongs to the clients. Drop the reference, or make the last calls before the object ends.
+    /// The object does not exist on this side, or is of another class. Perhaps it was despawned, or the
+    /// client does not see it now. Another cause is a call for clients on an object that was [torn
+    /// off](crate::ObjectHandle::tear_off), which belongs to the clients. Drop the reference, or make the
+    /// last calls before the object is removed.
     #[error("the object does not exist, or was torn off")]
     Gone,
     /// This client does not own the object, so the server would ignore the call. Make the call on an object
@@ -31,11 +32,11 @@ pub enum CallError {
     /// call again in a later tick, or raise `per_second` in the function's attribute `#[rpc(…)]`.
     #[error("too many calls: the function allows {per_second} a second")]
     TooFast {
-        /// How many calls a second the function allows.
+        /// The number of calls per second that the function allows.
         per_second: u32,
     },
-    /// Too many calls of this class wait for their acks. The limits are those of [`SendError::Full`]. Make
-    /// the call again in a later tick. If this happens often, make fewer calls, or make the function
+    /// Too many calls of this class wait for their acks. The limits are described at [`SendError::Full`].
+    /// Make the call again in a later tick. If this happens often, make fewer calls, or make the function
     /// `unreliable`.
     #[error("too many calls wait to be acknowledged")]
     Full,
@@ -43,12 +44,12 @@ pub enum CallError {
     /// property or in several calls.
     #[error("the call takes {bits} bits, and there is room for {max_bits}")]
     TooLarge {
-        /// The bits of the call.
+        /// The size of the call in bits.
         bits: usize,
-        /// The most bits that a call may take.
+        /// The greatest size of a call in bits.
         max_bits: usize,
     },
-    /// A parameter has no form on the wire, for example a number outside its `range`. [`WriteError`] says
+    /// A parameter has no form on the wire, for example a number outside its `range`. The [`WriteError`] says
     /// why, and what to change.
     #[error("{0}")]
     Refused(#[from] WriteError),

@@ -1,6 +1,6 @@
 //! The calls of one class that arrived and wait until they are run or polled.
 //!
-//! *Invariant:* the calls of one sender for one object stay in the order in which they were delivered.
+//! *Invariant:* the calls of one sender for one object remain in the order in which they were delivered.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -17,19 +17,20 @@ use super::call::ReceivedCall;
 use super::rpcs::Rpcs;
 use super::table::{CallEntry, CallKind};
 
-/// The limits for calls that wait for the objects of their references. After the wait, such a call runs with
-/// null references.
+/// How long calls wait for objects to which their parameters refer. After the wait, a call runs with null
+/// references.
 #[derive(Clone, Copy)]
 pub(super) struct WaitLimits<'a> {
     pub(super) objects: &'a dyn Objects,
-    /// Returns whether an object that does not exist may still arrive. The argument is its guid on the wire.
+    /// Returns whether an object that does not exist may still arrive. The argument is the object's guid on
+    /// the wire.
     pub(super) may_come: &'a dyn Fn(Guid) -> bool,
     /// The longest time that a call waits.
     pub(super) longest: Duration,
     pub(super) now: Duration,
 }
 
-/// A call that may run.
+/// A call that has arrived and may run.
 pub(super) struct Queued<F, T: Rpcs> {
     /// The sender of the call. `None` if this side made the call itself.
     pub(super) from: Option<F>,
@@ -37,28 +38,27 @@ pub(super) struct Queued<F, T: Rpcs> {
     pub(super) call: T::Call,
 }
 
-/// Calls that may run.
 type Calls<F, T> = VecDeque<Queued<F, T>>;
 
-/// The calls of a class that arrived on one channel.
+/// The calls of one class that have arrived on one of its two channels.
 pub(super) struct CallInbox<F, T: Rpcs> {
-    /// Whether the channel is for the reliable calls.
+    /// Whether the channel is the one for the reliable calls.
     is_reliable: bool,
     calls: Calls<F, T>,
-    /// The calls that the current [run](Self::begin_run) has not handled yet. They are stored here and not on
-    /// the stack, so that no call is lost if another call panics.
+    /// The calls that the current [run](Self::begin_run) has not handled yet. They are stored here and not in
+    /// a local variable, so that no call is lost if another call panics.
     running: Calls<F, T>,
-    /// The calls that the current run has kept for later.
+    /// The calls that may not run in the current run and remain for a later one.
     kept: Calls<F, T>,
-    /// Calls that wait for objects, and later calls of the same objects, in the order of their arrival.
+    /// Calls that wait for objects, and later calls on the same objects, in the order of their arrival.
     waiting: VecDeque<Waiting>,
     /// The number of calls in `calls`, for each sender.
     counts: BTreeMap<F, usize>,
-    /// The objects and calls of messages that were read but are not delivered yet.
+    /// The objects and calls of messages that were read in advance, but not delivered yet.
     read_ahead: ReadAhead<(Guid, T::Call)>,
 }
 
-/// A call that waits for the objects of its references (S223).
+/// A call that waits for objects to which its parameters refer (S223).
 struct Waiting {
     object: Guid,
     bytes: Vec<u8>,
@@ -83,7 +83,7 @@ impl<F, T: Rpcs> CallInbox<F, T> {
 
 impl<F: Sender, T: Rpcs> CallInbox<F, T> {
     /// Returns whether a message is the mark that replaces a reliable call that the server has withdrawn. The
-    /// mark is empty, but a call has at least the bits of its object. Clients withdraw no calls.
+    /// mark is empty, and a call is never empty, because it contains its object. Clients withdraw no calls.
     fn is_mark(&self, content: BitSlice<'_>) -> bool {
         self.is_reliable && !F::IS_CLIENT && content.is_empty()
     }
@@ -93,7 +93,7 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         self.calls.push_back(Queued { from: None, object, call });
     }
 
-    /// Removes and returns the oldest call that may run. Returns `None` if there is no such call.
+    /// Removes and returns the oldest call that may run.
     pub(super) fn pop(&mut self) -> Option<ReceivedCall<T, T::Call>> {
         let Queued { from, object, call } = self.pop_queued()?;
         Some(ReceivedCall { object, caller: from.and_then(Sender::connection), call })
@@ -108,9 +108,9 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         Some(queued)
     }
 
-    /// Begins a run of all calls that may run now. The calls that an earlier run left because a call panicked
-    /// are included. The caller gets each call with [`next_to_run`](Self::next_to_run), and either runs or
-    /// [keeps](Self::keep) it. Calls that are added during the run are not part of it.
+    /// Begins a run of all calls that may run now. If a call of an earlier run panicked, the remaining calls
+    /// of that run are included. The caller receives each call from [`next_to_run`](Self::next_to_run), and
+    /// either runs or [keeps](Self::keep) it. Calls that are added during the run are not part of it.
     pub(super) fn begin_run(&mut self) {
         self.counts.clear();
         self.kept.append(&mut self.running);
@@ -118,17 +118,16 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         std::mem::swap(&mut self.kept, &mut self.running);
     }
 
-    /// Removes and returns the next call of the run.
     pub(super) fn next_to_run(&mut self) -> Option<Queued<F, T>> {
         self.running.pop_front()
     }
 
-    /// Keeps a call of the run that may not run yet.
+    /// Stores a call of the run that may not run yet, for a later run.
     pub(super) fn keep(&mut self, queued: Queued<F, T>) {
         self.kept.push_back(queued);
     }
 
-    /// Ends a run. The calls that were kept come before all calls that were added later.
+    /// Ends a run. The calls that were kept come before all calls that were added during the run.
     pub(super) fn end_run(&mut self) {
         for from in self.kept.iter().filter_map(|queued| queued.from) {
             let count = self.counts.entry(from).or_default();
@@ -138,9 +137,9 @@ impl<F: Sender, T: Rpcs> CallInbox<F, T> {
         std::mem::swap(&mut self.kept, &mut self.calls);
     }
 
-    /// Releases each waiting call if all objects of its references exist now or can no longer arrive, or if
-    /// it has waited too long. All waiting calls are from `from`: only clients have waiting calls, and only
-    /// the server sends them. Costs O(waiting calls).
+    /// Releases a waiting call if each object to which it refers exists now or can no longer arrive, or if
+    /// the call has waited too long. All waiting calls are from `from`: only clients have waiting calls, and
+    /// only the server sends them. Costs O(waiting calls).
     pub(super) fn end_waits(&mut self, from: F, limits: WaitLimits<'_>) {
         let WaitLimits { objects, may_come, longest, now } = limits;
         let mut blocked = HashSet::new();
@@ -174,7 +173,8 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
         if is_for_server != F::IS_CLIENT || entry.is_reliable != self.is_reliable {
             return Err(ReadError::OutOfRange);
         }
-        // For this check no objects exist, so each call with a reference counts as lacking an object.
+        // This check uses an empty set of objects, so each call with a reference counts as lacking an object.
+        // Such a call is read again at its delivery.
         if let Some(ticket) = ticket.filter(|_| !read.lacks_objects) {
             self.read_ahead.keep(ticket, (read.object, read.call));
         }
@@ -230,29 +230,31 @@ impl<F: Sender, T: Rpcs> Inbox<F> for CallInbox<F, T> {
     }
 }
 
-/// A call in its wire form: its object, and a value of the enum of all calls of the class.
+/// A call in its wire form: its object, and a value of the class's enum of calls.
 struct Content<T: Rpcs> {
     object: Guid,
     call: T::Call,
-    /// The reference to the object, as this side knows it.
+    /// The reference to the object on this side, which may differ from the one on the wire.
     known: ObjectRef<T>,
     /// Whether a parameter refers to an object that does not exist on this side.
     lacks_objects: bool,
 }
 
 impl<T: Rpcs> Content<T> {
-    /// Returns a call without references.
+    /// Returns a call whose parameters contain no references.
     fn new(object: Guid, call: T::Call, objects: &dyn Objects) -> Self {
         let known = objects.epoch().from_wire(object).map_or(ObjectRef::NULL, ObjectRef::new);
         Self { object, call, known, lacks_objects: false }
     }
 
-    /// Reads a call that takes exactly these bits. References to objects that do not exist are null.
+    /// Reads a call that takes exactly the bits of `content`. References to objects that do not exist are
+    /// null.
     fn read(content: BitSlice<'_>, objects: &dyn Objects) -> Result<Self, ReadError> {
         Self::read_asking(content, objects, |guid| !objects.contains(guid))
     }
 
-    /// Reads a call in the same way as [`read`](Self::read). `is_lacking` says whether an object is missing.
+    /// Reads a call in the same way as [`read`](Self::read). `is_lacking` says whether an object does not
+    /// exist.
     fn read_asking(
         content: BitSlice<'_>,
         objects: &dyn Objects,
@@ -278,7 +280,6 @@ impl<T: Rpcs> Content<T> {
     }
 }
 
-/// Writes a call in its wire form.
 pub(super) fn write<T: Rpcs>(
     object: ObjectRef<T>,
     call: &T::Call,

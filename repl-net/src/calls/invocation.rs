@@ -1,6 +1,6 @@
-//! [`Invocation`]: a call before its function is chosen.
+//! [`Invocation`]: a call that is about to run, before generated code chooses the function.
 //!
-//! *Invariant:* a function runs only with the call type that its kind allows.
+//! *Invariant:* a function runs only on a side that its kind allows.
 
 use repl_core::{ObjectRef, Replicated};
 use repl_link::ConnectionId;
@@ -19,7 +19,7 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         Self { side, object, caller }
     }
 
-    /// Returns the argument of a function that runs on the server, or `None` on a client.
+    /// Returns the first argument of a function that runs on the server, or `None` on a client.
     #[must_use]
     pub fn on_server(self) -> Option<ServerCall<'a, T>> {
         match self.side {
@@ -28,7 +28,7 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         }
     }
 
-    /// Returns the argument of a function that runs on the client of the owner, or `None` on a server.
+    /// Returns the first argument of a function that runs on the client of the owner, or `None` on a server.
     #[must_use]
     pub fn on_client(self) -> Option<ClientCall<'a, T>> {
         match self.side {
@@ -37,7 +37,7 @@ impl<'a, T: Replicated> Invocation<'a, T> {
         }
     }
 
-    /// Returns the argument of a function that runs on the server and on clients.
+    /// Returns the first argument of a function that runs on the server and on clients.
     #[must_use]
     pub fn on_either(self) -> Option<MulticastCall<'a, T>> {
         Some(MulticastCall::new(self.side, self.object))

@@ -1,10 +1,10 @@
 //! Remote calls: functions of an object that one side calls and the other side runs.
 //!
-//! `#[rpcs]` implements [`Rpcs`](rpcs::Rpcs) for a class: an enum of its calls, a
-//! [`CallTable`](table::CallTable), and the code that runs them. On the wire, a call is a message that
-//! contains the object and a value of that enum. Each class has two channels: one for its reliable calls and
-//! one for its unreliable calls. [`rpcs`] queues calls, [`inbox`] stores calls that have arrived, and
-//! [`on_server`] and [`on_client`] run them.
+//! `#[rpcs]` implements [`Rpcs`](rpcs::Rpcs) for a class. It generates an enum of the calls, a
+//! [`CallTable`](table::CallTable), and the code that runs the calls. On the wire, a call is a message that
+//! contains the object and a value of that enum. Each class has two message channels: one for its reliable
+//! calls and one for its unreliable calls. The module [`rpcs`] queues calls, [`inbox`] stores calls that have
+//! arrived, and [`on_server`] and [`on_client`] run them.
 //!
 //! *Invariant:* a call runs only while its object exists. On a server, a call from a client runs only if the
 //! client owns the object.

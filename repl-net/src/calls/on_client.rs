@@ -28,13 +28,13 @@ impl Client {
         self
     }
 
-    /// Returns the caller of an object. It has one method for each call of the class.
+    /// Returns the caller of an object, which has one method for each call of the class.
     ///
     /// - A `server` call is sent to the server, if this client owns the object.
     /// - A `client` or `multicast` call runs only on this client, in the next [`tick`](Self::tick).
     ///
-    /// Reliable calls of one object arrive in the order in which they were made. A call has no effect if
-    /// this client does not own the object any more when the call arrives.
+    /// Reliable calls of one object arrive in the order in which they were made. A call has no effect if this
+    /// client no longer owns the object when the call arrives.
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -78,7 +78,7 @@ impl Client {
 
     /// Returns the next call of a class that this client may run. Returns `None` if there are no more calls.
     /// The next [`tick`](Self::tick) runs the calls that were not polled, except calls without a body, which
-    /// wait until they are polled. The body of a polled call runs only if the program passes it to
+    /// wait until they are polled. If a call is polled, its body runs only if the program passes the call to
     /// [`run_call`](Self::run_call).
     ///
     /// # Panics
@@ -97,7 +97,7 @@ impl Client {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists. If the call has no body, returns the call, and the program must handle it itself.
+    /// longer exists. If the call has no body, returns the call, and the program must handle it.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,
@@ -113,12 +113,12 @@ impl Client {
         None
     }
 
-    /// Runs the calls of a class that were not polled. A call that is made during this runs in the next tick,
-    /// so two functions that call each other do not loop forever.
+    /// Runs the calls of a class that were not polled. A call that is made by a running function runs in the
+    /// next tick, so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         for is_reliable in [true, false] {
             let (replicas, longest) = (&self.replicas, self.config.max_call_wait);
-            // No objects arrive between two sessions.
+            // Without a session no object can arrive.
             let is_connected = self.is_connected();
             let may_come = |guid| is_connected && replicas.may_come(guid);
             let objects = replicas.objects();

@@ -1,4 +1,5 @@
-//! Calls of the host and to the host: calling, polling and running.
+//! Calls that the host makes and receives: calling, polling and running. The host is a player in the process
+//! of the server.
 //!
 //! *Invariant:* a call of the host reaches the server in the same way as a call of a client, and the same
 //! code checks it.
@@ -20,8 +21,8 @@ use crate::server::{HostHandle, Server};
 type Inbox<T> = CallInbox<(), T>;
 
 impl HostHandle<'_> {
-    /// Returns the caller of an object. It has one method for each call of the class. The methods do the same
-    /// as on a [client](crate::Client::call):
+    /// Returns the caller of an object, which has one method for each call of the class. The methods do the
+    /// same as on a [client](crate::Client::call):
     ///
     /// - A `server` call reaches the server, if the host owns the object, and runs in the next
     ///   [`tick`](Server::tick) after the same checks as a call of a client.
@@ -36,11 +37,11 @@ impl HostHandle<'_> {
     }
 
     /// Returns the next call of a class to the host. Returns `None` if there are no more calls. Calls whose
-    /// objects no longer exist are skipped. The server's `multicast` calls are included only if they have no
-    /// body, because a body runs once for both server and host. The next [`tick`](Server::tick) runs the
+    /// objects no longer exist are skipped. A `multicast` call of the server is returned only if it has no
+    /// body, because a body runs once for server and host together. The next [`tick`](Server::tick) runs the
     /// calls that were not polled. Two kinds of calls wait until they are polled: calls without a body, and
-    /// calls with a [`ClientCall`](crate::ClientCall), because the host is not a client. The body of a polled
-    /// call runs only if the program passes it to [`run_call`](Self::run_call).
+    /// calls with a [`ClientCall`](crate::ClientCall), because the host is not a client. If a call is polled,
+    /// its body runs only if the program passes the call to [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Server::register_calls).
@@ -59,8 +60,8 @@ impl HostHandle<'_> {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists. Returns the call if the program must handle it itself. This is so if the call has no
-    /// body, if its body takes a [`ClientCall`](crate::ClientCall), or if its object is [outside of the
+    /// longer exists. Returns the call if the program must handle it, because the call has no body, its body
+    /// needs a [`ClientCall`](crate::ClientCall), or its object is [outside of the
     /// server](Server::register_external).
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
@@ -79,7 +80,7 @@ impl HostHandle<'_> {
 }
 
 impl Server {
-    /// Queues a call of the host for the side that will run it.
+    /// Queues a call that the host makes for the side that will run it.
     pub(super) fn send_call_of_host<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
@@ -107,7 +108,7 @@ impl Server {
         Ok(self.send_from_host(place, |writer| inbox::write(object, &call, writer))?)
     }
 
-    /// Queues a call for the host.
+    /// Queues a call that the server makes for the host.
     pub(super) fn send_call_to_host<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
@@ -123,27 +124,27 @@ impl Server {
         self.host_mail()?.0.inbox_mut(channels::key::<T>(is_reliable))
     }
 
-    /// Returns whether the body of a call can run for the host.
     pub(super) fn can_run_for_host<T: Rpcs>(&self, entry: Option<&CallEntry>) -> bool {
         !self.is_external::<T>() && entry.is_some_and(|entry| !entry.is_polled && !entry.needs_client)
     }
 
-    /// Returns whether a call in the inbox of the host may run: its object still exists, and, if the server
-    /// made the call for the owner of the object, the host still is the owner.
+    /// Returns whether a call in the inbox of the host may run. Its object must still exist. If the server
+    /// made the call for the owner of the object, the host must still be the owner.
     fn is_for_host<T: Rpcs>(&self, queued: &Queued<(), T>) -> bool {
         let entry = T::CALLS.entry(T::number(&queued.call));
         let is_for_owner = queued.from.is_some() && entry.is_some_and(|entry| entry.kind == CallKind::Client);
         self.guid_of(queued.object).is_some() && (!is_for_owner || self.is_owned_by_host(queued.object))
     }
 
-    /// Runs the calls of a class to the host that were not polled. A call that is made during this runs in
-    /// the next tick.
+    /// Runs the calls to the host that were not polled. A call that is made by a running function runs in the
+    /// next tick.
     pub(super) fn run_calls_for_host<T: Rpcs>(&mut self, now: Duration) {
         for is_reliable in [true, false] {
             let Some((mailbox, objects)) = self.host_mail() else { return };
             let key = channels::key::<T>(is_reliable);
             let Some(inbox) = mailbox.inbox_mut::<Inbox<T>>(key) else { continue };
-            // All objects that the host can see exist already, so no call waits for an object.
+            // The host sees the objects of the server itself, so no object can still arrive and no call
+            // waits.
             let limits = WaitLimits { objects, may_come: &|_| false, longest: Duration::ZERO, now };
             inbox.end_waits((), limits);
             inbox.begin_run();

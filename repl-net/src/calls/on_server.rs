@@ -1,7 +1,7 @@
 //! Calls on a server: registering, calling, polling and running.
 //!
-//! *Invariant:* a client's call runs only if the client owns the object when the call runs, and the call's
-//! validator accepts it (S213, S221).
+//! *Invariant:* a client's call runs only if, at that time, the client owns the object and the call's
+//! validator accepts the call (S213, S221).
 
 use std::time::Duration;
 
@@ -23,9 +23,10 @@ impl Server {
     /// Registers a class and its calls. Register the same calls as on the clients.
     ///
     /// # Panics
-    /// Panics after the first [`connect`](Self::connect), if the calls of the class are registered already,
-    /// or if a call has a validator and the objects of the class are [external](crate::External). The server
-    /// has no live external object that it could pass to the validator.
+    /// Panics after the first [`connect`](Self::connect), or if the calls of the class are registered
+    /// already. Also panics if a call has a validator and the objects of the class are
+    /// [external](crate::External), because the server has no live object that it could pass to the
+    /// validator.
     #[track_caller]
     pub fn register_calls<T: Rpcs>(&mut self) -> &mut Self {
         assert!(
@@ -47,36 +48,37 @@ impl Server {
         self
     }
 
-    /// Returns the caller of an object. It has one method for each call of the class.
+    /// Returns the caller of an object, which has one method for each call of the class.
     ///
     /// - A `server` call runs on this server, in the next [`tick`](Self::tick).
     /// - A `client` call is sent to the client that owns the object.
     /// - A `multicast` call is sent to all clients that have the object or are receiving it. It also runs on
     ///   this server, in the next `tick`. Clients that join later do not receive it.
     ///
-    /// A call is sent after the client has acknowledged the object, so the first call on a new object takes
-    /// at least one and a half round trips. The call is dropped if the object is despawned before that, or if
-    /// the client does not receive the object.
+    /// A call is sent after the client has acknowledged the object. Therefore the first call on a new object
+    /// arrives after at least one and a half round trips. The call is dropped if the object is despawned
+    /// before it is sent, or if the client does not receive the object.
     ///
     /// Before the server makes a packet with a call, it checks again whether the client may receive the call.
     /// It also checks this for calls that waited in the queue, and for calls in lost packets. The client must
-    /// see the object, by the same [rules](crate::Relevancy) by which it gets the state of the object, and
-    /// must own the object if it is a `client` call. Otherwise the call is withdrawn: later packets contain
-    /// nothing of its parameters, and later calls do not wait for it. A call that has already arrived runs. A
-    /// despawn withdraws no calls. The clients that may receive the object's calls at the time of the despawn
-    /// still receive the calls that were sent to them before, even if rules change later. The same is true
-    /// for [`tear_off`](crate::ObjectHandle::tear_off), unless the object is hidden from the client before
-    /// the client learns of the tear-off.
+    /// see the object, by the same [rules](crate::Relevancy) by which it receives the state of the object.
+    /// For a `client` call, it must also own the object. Otherwise the call is withdrawn: later packets
+    /// contain nothing of its parameters, and later calls do not wait for it. A call that has already arrived
+    /// still runs. A despawn withdraws no calls: clients that may receive the object's calls at the time of
+    /// the despawn still receive the calls that were sent to them before, even if rules change later. The
+    /// same is true for [`tear_off`](crate::ObjectHandle::tear_off), unless the object is hidden from the
+    /// client before the client learns of the tear-off.
     ///
     /// Reliable calls of one object arrive in the order in which they were made. If an object is despawned
     /// after a reliable call was sent, the client receives the call before it removes the object. An
     /// unreliable call is dropped if it arrives after the removal, or in the same packet.
     ///
-    /// Calls do not fit the end of short-lived objects, for example the explosion of a shell. Send a message
-    /// instead, or make the call on an object that stays.
+    /// Do not use a call for the end of a short-lived object, for example the explosion of a shell. Send a
+    /// message instead, or make the call on an object that is not despawned.
     ///
-    /// At most 4,096 calls and 1 MiB wait for a client. If a reliable `multicast` call exceeds this, the
-    /// connection of that client ends with [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
+    /// At most 4,096 calls, with together at most 1 MiB, wait for a client. If a reliable `multicast` call
+    /// exceeds this, the connection of that client ends with
+    /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -134,10 +136,10 @@ impl Server {
         }
     }
 
-    /// Returns the next call of a class that may run: its caller owns the object, and its validator accepts
-    /// the call. Returns `None` if there are no more calls. The next [`tick`](Self::tick) runs the calls that
-    /// were not polled, except calls without a body, which wait until they are polled. The body of a polled
-    /// call runs only if the program passes it to [`run_call`](Self::run_call).
+    /// Returns the next call of a class that may run: the client that made it owns the object, and the
+    /// validator accepts it. Returns `None` if there are no more calls. The next [`tick`](Self::tick) runs
+    /// the calls that were not polled, except calls without a body, which wait until they are polled. If a
+    /// call is polled, its body runs only if the program passes the call to [`run_call`](Self::run_call).
     ///
     /// # Panics
     /// Panics if the calls of the class are not [registered](Self::register_calls).
@@ -155,10 +157,10 @@ impl Server {
     }
 
     /// Runs the body of a call that was [polled](Self::poll_call). Does nothing if the object of the call no
-    /// longer exists, or if the caller no longer owns it.
+    /// longer exists, or if the client that made the call no longer owns the object.
     ///
     /// Returns the call if it has no body, or if its object is [outside of the
-    /// server](Self::register_external). In this case the program must handle the call itself.
+    /// server](Self::register_external). In this case the program must handle the call.
     #[must_use = "a call without a body is returned"]
     pub fn run_call<T: Rpcs>(
         &mut self,
@@ -177,8 +179,8 @@ impl Server {
         None
     }
 
-    /// Runs the calls of a class that were not polled. A call that is made during this runs in the next tick,
-    /// so two functions that call each other do not loop forever.
+    /// Runs the calls of a class that were not polled. A call that is made by a running function runs in the
+    /// next tick, so two functions that call each other do not loop forever.
     fn run_calls<T: Rpcs>(&mut self, now: Duration) {
         if self.host.is_some() {
             self.run_calls_for_host::<T>(now);
@@ -207,7 +209,7 @@ impl Server {
         }
     }
 
-    /// Returns whether a call may run. If the validator rejects the call, the connection ends (S221).
+    /// Returns whether a call may run. If the validator of the call rejects it, the connection ends (S221).
     fn admits<T: Rpcs>(
         &mut self,
         object: ObjectRef<T>,
@@ -226,8 +228,8 @@ impl Server {
         is_allowed
     }
 
-    /// Returns whether a caller may call a function of an object now. If the caller does not own the object,
-    /// the call is only counted (S214).
+    /// Returns whether `caller` may call functions of an object now. If it does not own the object, the call
+    /// does not run and is only counted (S214).
     fn may_run<T: Rpcs>(&mut self, object: ObjectRef<T>, caller: Option<ConnectionId>) -> bool {
         let exists = self.guid_of(object).is_some();
         let Some(caller) = caller else { return exists };

@@ -1,6 +1,7 @@
 //! [`Rpcs`]: the trait of classes with calls, and [`CallSender`], which sends the calls.
 //!
-//! *Invariant:* only `#[rpcs]` implements the trait, so the numbers of calls agree with their table.
+//! *Invariant:* only `#[rpcs]` implements the trait, so the numbers of calls are their indices in
+//! [`Rpcs::CALLS`].
 
 use std::fmt::Debug;
 
@@ -20,8 +21,8 @@ use crate::server::Server;
     note = "write `#[rpcs] impl {Self} {{ #[rpc(server, reliable)] fn fire(call: &mut ServerCall<'_, Self>) {{ … }} }}`"
 )]
 pub trait Rpcs: Replicated {
-    /// An enum of all calls. It has a variant for each call and a field for each parameter. `Debug` prints
-    /// the variant and its fields. It prints `_` for a field whose type does not implement `Debug`.
+    /// An enum with a variant for each call, which has a field for each parameter. `Debug` prints the variant
+    /// and its fields. It prints `_` for a field whose type does not implement `Debug`.
     type Call: NetSerialize + Debug + Send + Sync;
 
     /// The caller, which [`Server::call`](crate::Server::call) and [`Client::call`](crate::Client::call)
@@ -35,12 +36,11 @@ pub trait Rpcs: Replicated {
     #[doc(hidden)]
     fn caller(sender: CallSender<'_, Self>) -> Self::Caller<'_>;
 
-    /// Returns the number of a call in the table.
+    /// Returns the index of a call in [`CALLS`](Self::CALLS).
     #[doc(hidden)]
     fn number(call: &Self::Call) -> usize;
 
-    /// Returns whether the validator of a call accepts the call. A call without a validator is always
-    /// accepted.
+    /// Returns whether the validator of a call accepts the call. Returns `true` if the call has no validator.
     #[doc(hidden)]
     fn allows(&self, caller: ConnectionId, call: &Self::Call) -> bool;
 
@@ -53,7 +53,7 @@ pub trait Rpcs: Replicated {
 pub(super) enum CallMaker<'a> {
     Server(&'a mut Server),
     Client(&'a mut Client),
-    /// The host of a server.
+    /// The host of a server (a player in its process).
     Host(&'a mut Server),
 }
 
@@ -71,7 +71,7 @@ impl<'a, T: Rpcs> CallSender<'a, T> {
     /// Queues a call for the side or the sides that will run it.
     ///
     /// # Errors
-    /// Returns an error if the call cannot be queued. In this case nothing has changed.
+    /// Returns an error if the call cannot be queued. If so, nothing was changed.
     pub fn send(&mut self, call: T::Call) -> Result<(), CallError> {
         match &mut self.maker {
             CallMaker::Server(server) => server.send_call(self.object, call),

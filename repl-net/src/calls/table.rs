@@ -1,6 +1,6 @@
-//! The table of the calls of a class: the properties of the calls that `#[rpcs]` knows at compile time.
+//! The table of the calls of a class: everything that `#[rpcs]` knows about the calls at compile time.
 //!
-//! *Invariant:* the checksum covers everything that both sides must agree on.
+//! *Invariant:* the checksum covers all properties of the calls that must be equal on both sides.
 
 use repl_core::__private::{Field, within};
 use repl_core::{Checksum, Form};
@@ -35,38 +35,39 @@ pub struct CallEntry {
     pub kind: CallKind,
     pub is_reliable: bool,
     pub is_validated: bool,
-    /// Whether the call waits until the objects of its references exist.
+    /// Whether the call waits until the objects to which its parameters refer exist.
     pub waits: bool,
-    /// The number of calls per second that one client may make.
+    /// The number of calls of this function per second that one client may make.
     pub per_second: u32,
     /// Whether the call has no body, so that it waits until the user polls it.
     pub is_polled: bool,
-    /// Whether the body of the call uses the client that runs it.
+    /// Whether the body of the call needs a [`ClientCall`](crate::ClientCall), which a host does not have.
     pub needs_client: bool,
     pub parameters: &'static [Parameter],
 }
 
 impl CallEntry {
-    /// Returns the kind of the call and how it is delivered, as text.
     pub(super) fn kind_text(&self) -> String {
         let reliability = if self.is_reliable { "reliable" } else { "unreliable" };
         format!("{}, {reliability}", self.kind.name())
     }
 
-    /// Returns the number of calls per second that a client may make, as text. `None` for calls that clients
-    /// do not send.
+    /// Returns the number of calls per second that a client may make, as text. Returns `None` for calls that
+    /// clients do not send.
     pub(super) fn rate_text(&self) -> Option<String> {
         (self.kind == CallKind::Server).then(|| format!("{} per second", self.per_second))
     }
 
-    /// Returns all options of the call that both sides must agree on, as text, without its parameters.
+    /// Returns all options of the call that must be equal on both sides, as text. Its parameters are not
+    /// included.
     fn text(&self) -> String {
         let waits = self.waits.then(|| "waits".to_owned());
         let parts = [Some(self.kind_text()), self.rate_text(), waits];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Adds all options that both sides must agree on to a checksum, without the parameters.
+    /// Adds all options of the call that must be equal on both sides to a checksum. Its parameters are not
+    /// included.
     fn add_to(&self, sum: Checksum) -> Checksum {
         let flags = u64::from(self.is_reliable) | u64::from(self.waits) << 1;
         sum.text(self.name).text(self.kind.name()).number(flags).number(self.per_second.into())
@@ -81,7 +82,7 @@ pub struct Parameter {
     pub field: &'static Field,
 }
 
-/// Checks the option `per_second` if it is a constant of the user. (`#[rpcs]` itself checks only literals.)
+/// Checks the value of `per_second` if it is a constant of the user. (`#[rpcs]` itself checks only literals.)
 ///
 /// # Panics
 /// Panics if the limit is out of range. This is a compile error of the user's program.
@@ -127,13 +128,12 @@ impl CallTable {
         self.calls
     }
 
-    /// Returns the entry of the call with a number.
     pub(super) fn entry(&self, number: usize) -> Option<&'static CallEntry> {
         self.calls.get(number)
     }
 
     /// Returns the form of each call and of each of its parameters, in the order of declaration. A form is a
-    /// description on which both sides must agree.
+    /// description that must be equal on both sides.
     pub(super) fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for call in self.calls {

@@ -107,7 +107,7 @@ impl Pair {
         }
     }
 
-    /// Sends a call without the checks of a correct client.
+    /// Sends a call without the checks that a correct client makes.
     fn forge(&mut self, object: ObjectRef<Door>, call: &DoorCall) {
         let is_reliable = !matches!(call, DoorCall::Knock { .. });
         let channel =
@@ -126,7 +126,6 @@ impl Pair {
     }
 }
 
-/// Makes a reference from a guid.
 fn reference(guid: Guid) -> ObjectRef<Door> {
     ObjectRef::new(guid)
 }
@@ -181,7 +180,8 @@ fn s214_a_client_that_makes_calls_of_the_server_is_disconnected() {
     }
 }
 
-/// Writes a call with `surplus` additional bits. If `surplus` is negative, leaves out the last bits instead.
+/// Writes a call with `surplus` additional bits. If `surplus` is negative, omits this many bits at the end
+/// instead.
 fn write_with(surplus: isize, door: ObjectRef<Door>, call: &DoorCall, writer: &mut BitWriter) {
     let mut whole = BitWriter::new();
     inbox::write(door, call, &mut whole).expect("a call");
@@ -231,7 +231,7 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
     pair.server.object(doors[0]).set_owner(Some(pair.id));
     let start = pair.now;
     let ended = loop {
-        // Makes 100 calls in each of 60 ticks per second. 60 calls per second are allowed.
+        // This makes 100 calls in each tick, with 60 ticks per second. 60 calls per second are allowed.
         (0..100).for_each(|_| pair.forge(doors[0], &DoorCall::Knock { times: 1 }));
         pair.steps(1);
         if let Some(reason) = pair.ended() {
@@ -240,15 +240,15 @@ fn a_client_that_exceeds_the_limit_of_a_function_a_hundredfold_is_stopped_within
     };
     assert_eq!(ended, DisconnectReason::TooFast("unreliable calls of Door".to_owned()));
     assert!(pair.now - start < Duration::from_secs(1), "{:?}", pair.now - start);
-    // A correct client can cause at most this many calls, after an outage of a whole timeout in which it
-    // stored calls.
+    // A correct client can make at most this many calls. It does so after an outage of a whole timeout in
+    // which its calls waited.
     assert!(pair.server[doors[0]].ran < 60 * 11 + 1_100, "{}", pair.server[doors[0]].ran);
 }
 
-/// Runs 64 clients for twelve seconds. Their links lose a fifth of their packets, and for five seconds all
-/// packets. Each client calls a function of its own door every 160 ms. If `attack` is true, the last client
-/// makes a hundred times as many calls as it may. Returns the delays of the calls of the other clients in
-/// ticks, and the clients that the server disconnected, with the time.
+/// Runs 64 clients for twelve seconds. Their links lose a fifth of their packets, and for five seconds they
+/// lose all packets. Each client calls a function of its own door every 160 ms. If `attack` is true, the last
+/// client makes a hundred times as many calls as it may. Returns the delays in ticks of the calls of the
+/// other clients, and the clients that the server disconnected, each with the reason and the time.
 fn crowd(attack: bool) -> (Vec<u64>, Vec<(ConnectionId, DisconnectReason, Duration)>) {
     use repl_sim::{LinkConditions, Loss, Network, PeerId};
     const CLIENTS: u32 = 64;

@@ -1,8 +1,8 @@
-//! The assets that a client has, and the assets that the server has named. A server names an asset when it
-//! tells the client its number and its path.
+//! The assets that a client has, and the assets that the server has named: it has told the client their
+//! numbers and paths.
 //!
-//! *Invariant:* a server makes the client keep at most [`max_assets`](crate::ClientConfig::max_assets) paths
-//! of at most 255 bytes. A name that a correct server cannot send is refused.
+//! *Invariant:* a server can make the client store at most [`max_assets`](crate::ClientConfig::max_assets)
+//! paths, each of at most 255 bytes. If a correct server cannot have sent a name, it is refused.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,7 +14,6 @@ use repl_core::Guid;
 use crate::body::asset_names::{AssetName, MAX_NUMBER};
 use crate::body::path::MAX_PATH_BYTES;
 
-/// The assets that the server has named, and the assets that the user has added.
 #[derive(Debug)]
 pub(super) struct AssetTable {
     /// The assets that the server has named, by their numbers.
@@ -22,7 +21,8 @@ pub(super) struct AssetTable {
     numbers: HashMap<Arc<str>, NonZeroU32>,
     /// The paths of the assets that the client has.
     added: HashSet<Arc<str>>,
-    /// The greatest asset number that the user has seen, in any epoch.
+    /// The greatest asset number that the user has seen. An epoch adds an offset to the server's numbers
+    /// after it was restarted; this is the greatest sum.
     newest: u32,
     /// The greatest number of assets that the server may name.
     max_assets: usize,
@@ -32,14 +32,14 @@ pub(super) struct AssetTable {
 struct NamedAsset {
     path: Arc<str>,
     is_added: bool,
-    /// Whether the server has named the asset in this session, and not only in an earlier session.
+    /// Whether the server has named the asset in this session, not only in an earlier one.
     is_named_now: bool,
 }
 
-/// The result of a name that the server has sent.
+/// What follows from a name that the server has sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Learned {
-    /// The client has the asset, so references to it resolve from now on.
+    /// The client has the asset with this guid, so references to it resolve from now on.
     Added(Guid),
     /// The client does not have the asset with this path.
     Unknown(Arc<str>),
@@ -50,22 +50,20 @@ impl AssetTable {
         Self { named: BTreeMap::new(), numbers: HashMap::new(), added: HashSet::new(), newest: 0, max_assets }
     }
 
-    /// Returns whether the client has the asset to which the server gave this number.
     pub(super) fn contains(&self, number: NonZeroU32) -> bool {
         self.named.get(&number).is_some_and(|named| named.is_added)
     }
 
-    /// Returns the path of the asset to which the server gave this number.
+    /// Returns the path of the asset with this number of the server, if the server has named it.
     pub(super) fn path(&self, number: NonZeroU32) -> Option<&Arc<str>> {
         self.named.get(&number).map(|named| &named.path)
     }
 
-    /// Returns the number that the server has given an asset.
+    /// Returns the server's number of an asset, if the server has named it.
     pub(super) fn number(&self, path: &str) -> Option<NonZeroU32> {
         self.numbers.get(path).copied()
     }
 
-    /// Returns the greatest asset number that the user has seen, in any epoch.
     pub(super) fn newest(&self) -> u32 {
         self.newest
     }
@@ -79,11 +77,11 @@ impl AssetTable {
         (!std::mem::replace(&mut named.is_added, true)).then(|| Guid::asset(number))
     }
 
-    /// Stores a name that the server has sent. `offset` is the difference between the user's numbers and the
-    /// numbers of the server.
+    /// Stores a name that the server has sent. `offset` is added to the server's numbers to compute the
+    /// numbers that the user sees.
     ///
     /// # Errors
-    /// Returns an error with a reason if a correct server cannot send such a name.
+    /// Returns an error with a reason if a correct server cannot have sent such a name.
     pub(super) fn learn(&mut self, name: AssetName, offset: u32) -> Result<Learned, &'static str> {
         let AssetName { number, shared, rest } = name;
         let shared = match shared {
@@ -140,7 +138,7 @@ impl AssetTable {
 mod tests {
     use super::*;
 
-    /// Returns a name that shares the first byte of the path of `of`, unless `of` is zero.
+    /// Returns a name. If `of` is not zero, the name shares the first byte of its path with the asset `of`.
     fn name(number: u32, of: u32, rest: &str) -> AssetName {
         let number = NonZeroU32::new(number).expect("not zero");
         AssetName { number, shared: NonZeroU32::new(of).map(|of| (of, 1)), rest: rest.to_owned() }

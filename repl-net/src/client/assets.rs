@@ -1,7 +1,7 @@
-//! The assets of a client for the user: which assets the client has, by their paths, and which references
-//! lead to them (S199 to S201).
+//! The assets of a client, for its user: which assets the client has, and which references refer to them
+//! (S199 to S201).
 //!
-//! *Invariant:* a reference that the user sees is null, or leads to an asset that the user has added.
+//! *Invariant:* a reference that the user sees is null, or refers to an asset that the user has added.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::any::TypeId;
@@ -13,15 +13,15 @@ use super::Client;
 use crate::body::asset_names::{AssetNames, NAMES_FIRST};
 use crate::body::path::MAX_PATH_BYTES;
 
-/// The assets of a client. [`Client::assets`] returns a `ClientAssets`, which adds and finds assets.
+/// The assets of a client. [`Client::assets`] returns a `ClientAssets`, with methods to add and find assets.
 /// [`Client::asset_path`] returns the path of an asset.
 pub struct ClientAssets<'a> {
     client: &'a mut Client,
 }
 
 impl Client {
-    /// Registers that classes, messages or calls refer to [assets](AssetRef). Call this on both sides or on
-    /// neither side. Does nothing if assets are registered already.
+    /// Registers that classes, messages or calls contain references to [assets](AssetRef). Call this on both
+    /// sides or on neither side. Does nothing if assets were already registered.
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick).
@@ -34,7 +34,7 @@ impl Client {
         self
     }
 
-    /// Returns the assets of the client. Use this to add and to find assets.
+    /// Returns the assets of the client, to add or find some.
     ///
     /// # Panics
     /// Panics if assets are not [registered](Self::register_assets).
@@ -51,8 +51,9 @@ impl Client {
     /// Returns the path of an asset. Returns `None` if the reference is null, or if the client has connected
     /// to another server since it received the reference.
     ///
-    /// Limitation: if the client has a class with a map whose keys can contain references, it does not
-    /// recognise such an old reference. The old reference may then lead to the path of another asset.
+    /// Limitation: if the client has a class with a map whose keys can contain references, it cannot
+    /// recognise a reference from before the connection to another server. This method may then return the
+    /// path of another asset.
     #[must_use]
     pub fn asset_path<T: ?Sized>(&self, asset: AssetRef<T>) -> Option<&str> {
         self.replicas.asset_path(asset.number()?)
@@ -66,11 +67,11 @@ impl Client {
 impl ClientAssets<'_> {
     /// Records that the client has the asset with this path, for example because it is loaded. References to
     /// the asset that read as null become valid at once, and the notifies of their properties run before
-    /// `add` returns. In messages and calls, and in objects that were torn off or removed, such references
-    /// remain null, because nothing more is received for these. Does nothing if the asset was added before.
-    /// An asset is never removed, and remains in all sessions.
+    /// `add` returns. In messages, in calls, and in objects that were torn off or removed, such references
+    /// remain null, because these are not updated any more. Does nothing if the asset was added before. An
+    /// asset is never removed, and remains in all sessions.
     ///
-    /// Assets can be added at any time. If the server names an asset that the client does not have,
+    /// Assets can be added at any time. If the server names an asset that the client does not have, the event
     /// [`UnknownAsset`](crate::ClientEvent::UnknownAsset) reports the path, so that the program can load the
     /// asset.
     ///
@@ -99,8 +100,8 @@ impl ClientAssets<'_> {
         self.client.replicas.add_asset(path);
     }
 
-    /// Returns a reference to the asset with this path. Use it to compare it with other references or to send
-    /// it to the server. Returns `None` if the server has not named the asset.
+    /// Returns a reference to the asset with this path, to compare it with other references or to send it to
+    /// the server. Returns `None` if the server has not named the asset.
     #[must_use]
     pub fn find<T: ?Sized>(&self, path: &str) -> Option<AssetRef<T>> {
         self.client.replicas.find_asset(path).map(AssetRef::new)

@@ -1,10 +1,10 @@
 //! The bases of the objects of a class. When the user borrows an object mutably, the client keeps a copy with
-//! exactly the values that the server sent: the base. Updates are deltas to the base, and `restore` sets the
+//! exactly the values that the server sent: the base. Updates are applied to the base, and `restore` sets the
 //! object back to its base.
 //!
-//! *Invariant:* each property in which an object differs from its base is in `unchecked`. Exceptions are
-//! hidden map entries, local items, and values that callbacks of elements have written. An object without a
-//! base has the values that the server sent, except for values that its callbacks have written.
+//! *Invariant:* if an object differs from its base in a property, the property is in `unchecked`. Exceptions
+//! are hidden map entries, local items, and values that callbacks of elements have written. An object without
+//! a base has the values that the server sent, except for values that its callbacks have written.
 
 use repl_core::{Class, HandleSet, Replicated};
 
@@ -37,7 +37,6 @@ impl<T: Replicated> Bases<T> {
         self.bases.is_empty()
     }
 
-    /// Returns whether the object in a slot has a base.
     #[inline]
     pub(super) fn has(&self, slot: u32) -> bool {
         self.slots.contains(slot)
@@ -51,8 +50,8 @@ impl<T: Replicated> Bases<T> {
         if self.has(slot) { self.bases.get_mut(&slot) } else { None }
     }
 
-    /// Returns the base of the object in a slot. If the object has no base, creates it from the object's
-    /// current values.
+    /// Returns the base of the object in a slot. If there is none, creates it from the object's current
+    /// values.
     pub(super) fn create(&mut self, class: &Class<T>, slot: u32, object: &T) -> Option<&mut Base<T>> {
         if !self.has(slot) {
             self.insert(slot, class.base_of(object));
@@ -71,7 +70,7 @@ impl<T: Replicated> Bases<T> {
         }
     }
 
-    /// Drops the base of an object whose class has no arrays and collections, if the object equals its base.
+    /// Drops the base of an object if it is equal to the object and the class has no arrays and collections.
     pub(super) fn remove_if_equal(&mut self, class: &Class<T>, slot: u32, object: &T) {
         if !class.has_arrays() && self.get(slot).is_some_and(|base| class.equals_base(object, &base.sent)) {
             self.remove(slot);

@@ -1,4 +1,5 @@
-//! The server's clock, which a client estimates from the times at which packets of the server's ticks arrive.
+//! The server's clock. A client estimates it from the arrival times of packets, which contain the server's
+//! ticks.
 //!
 //! *Invariant:* the shown tick never decreases, and is never greater than the newest tick that has arrived.
 
@@ -6,38 +7,38 @@ use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The clock is estimated from the last 64 ticks that arrived. It needs at least 8.
+/// The clock is estimated from at least 8 and at most 64 ticks, the newest that have arrived.
 const WINDOW: RangeInclusive<usize> = 8..=64;
 
-/// The share of recent ticks that must arrive before they are shown.
+/// A tick is shown so late that this share of the recent ticks would have arrived in time.
 const SHARE_IN_TIME: f64 = 0.95;
 
 /// The greatest difference between the speed of the shown tick and the speed of the server's ticks, as a
-/// share of the speed of the server's ticks.
+/// fraction of the latter.
 const MAX_SPEED_CHANGE: f64 = 0.1;
 
-/// The time in seconds within which the shown tick would reach its aim if the change of its speed were not
-/// limited.
+/// The time in seconds within which the shown tick would reach its target if its speed were not limited.
 const APPROACH_SECS: f64 = 2.0;
 
-/// If no tick arrives for this long, one side or the link has stood still, and the clock is estimated again
-/// from the beginning.
+/// If no tick arrives for this long, the server, the client or the link has stopped, and the clock is
+/// estimated again from new ticks.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
-/// If the shown tick is this many seconds behind its aim, it jumps to the aim.
+/// If the shown tick is this many seconds behind its target, it jumps to the target.
 const JUMP_SECS: f64 = 1.0;
 
-/// The clock of a server, which a client estimates from the times at which the server's ticks arrive.
+/// The clock of a server. A client estimates it from the times at which the server's ticks arrive.
 ///
 /// Ticks have the same numbers as in [`Server::ticks`](crate::Server::ticks). The estimates are fractional
-/// numbers, because the time can be between two ticks. They are made from the last 64 ticks that arrived, and
-/// assume that the server ticks at a steady rate. The estimates are `None` until eight ticks have arrived. If
-/// nothing arrives for more than a second, they are `None` again until eight new ticks have arrived.
+/// numbers, because a time can be between two ticks. They are computed from the newest 64 ticks that have
+/// arrived, and assume that the server ticks at a constant rate. The estimates are `None` until eight ticks
+/// have arrived. If nothing arrives for more than a second, they are `None` again until eight new ticks have
+/// arrived.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
-    /// The ticks that arrived, each with the time when its first packet arrived. The oldest tick comes first.
+    /// The ticks that have arrived, in ascending order, each with the time when its first packet arrived.
     arrivals: VecDeque<Arrival>,
-    /// The tick and the time to which the points of arrivals are relative.
+    /// The tick and the time to which [`Arrival::point`] is relative.
     origin: (u64, Duration),
     /// The current estimate of the clock, or `None` if too few ticks have arrived.
     estimate: Option<Estimate>,
@@ -45,33 +46,30 @@ pub struct ServerClock {
     shown: Option<(f64, Duration)>,
 }
 
-/// A tick that arrived, and the time of its arrival.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     tick: u64,
     time: Duration,
-    /// The ticks and seconds from the origin to this arrival. Storing them is faster: converting all of them
-    /// for each estimate would take a third of the time of the estimate.
+    /// The arrival relative to the origin, in ticks and in seconds. It is stored, because converting all
+    /// arrivals for each estimate would take a third of the time of the estimate.
     point: (f64, f64),
 }
 
-/// The estimate of the server's clock from the recent ticks that arrived.
+/// The server's clock, as estimated from the ticks that have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
-    /// The newest tick that arrived, and the time when it arrived. All other ticks and times in the estimate
-    /// are relative to `newest`.
+    /// The newest tick that has arrived, and the time when it arrived. The other values are relative to them.
     newest: (u64, Duration),
     secs_per_tick: f64,
-    /// How many seconds earlier the tick in `newest` would have arrived if its packet had been as fast as the
+    /// How many seconds earlier the newest tick would have arrived if its packet had been as fast as the
     /// fastest recent packet.
     lead_secs: f64,
-    /// By how many seconds slow packets are later than the fastest packets.
+    /// How many seconds later than the fastest packets the slow packets arrive.
     jitter_secs: f64,
 }
 
 impl ServerClock {
-    /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest tick
-    /// that has arrived.
+    /// Records that a packet of a tick has arrived. Ignores a tick that is not newer than all ticks before.
     pub(crate) fn arrived(&mut self, tick: u64, now: Duration) {
         if self.arrivals.back().is_some_and(|newest| newest.tick >= tick) {
             return;
@@ -79,8 +77,8 @@ impl ServerClock {
         if self.arrivals.back().is_some_and(|last| now.saturating_sub(last.time) > STANDSTILL) {
             self.arrivals.clear();
         }
-        // After a standstill, many ticks arrive at the same time. Of several ticks that arrive at the same
-        // time, only the newest tick is on time.
+        // After a standstill, many ticks may arrive at the same time. Only the newest of them is not late, so
+        // it replaces the one before.
         let at_once = self.arrivals.iter().rev().take_while(|arrival| arrival.time == now).count();
         if at_once == self.arrivals.len().min(2) {
             self.arrivals.truncate(self.arrivals.len().saturating_sub(1));
@@ -97,7 +95,7 @@ impl ServerClock {
         self.estimate = Estimate::of(&self.arrivals);
     }
 
-    /// Moves the shown tick on to the time `now`.
+    /// Advances the shown tick to the time `now`.
     pub(crate) fn advance(&mut self, now: Duration) {
         if self.estimate.is_some() {
             self.shown = self.shown_tick_at(now).map(|shown| (shown, now));
@@ -105,9 +103,9 @@ impl ServerClock {
     }
 
     /// Returns the tick to show in a frame at the time `now`, between two calls of
-    /// [`Client::tick`](crate::Client::tick). A game that draws more often than its client ticks passes this
-    /// tick to [`Interpolated::shown_at`](crate::Interpolated::shown_at). The [shown tick](Self::shown_tick)
-    /// changes only with each call of `tick`.
+    /// [`Client::tick`](crate::Client::tick). Use it if your game has more frames than calls of `tick`, and
+    /// pass it to [`Interpolated::shown_at`](crate::Interpolated::shown_at). The [shown
+    /// tick](Self::shown_tick) changes only with each call of `tick`.
     #[must_use]
     pub fn shown_tick_at(&self, now: Duration) -> Option<f64> {
         let Some(estimate) = self.estimate else { return self.shown_tick() };
@@ -129,9 +127,9 @@ impl ServerClock {
         Some(shown.min(estimate.newest.0 as f64).max(last))
     }
 
-    /// Returns the newest tick that can have arrived at the time `now`. If a packet that arrives now was as
-    /// fast as the fastest packets, the server sent it in this tick. If nothing has arrived for a second,
-    /// this tick stands still, because the server may stand still.
+    /// Returns the newest tick that can have arrived at the time `now`: the tick in which the server has sent
+    /// a packet that arrives now and is as fast as the fastest packets. If nothing has arrived for a second,
+    /// the result does not grow any more, because the server may have stopped.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         Some(self.estimate?.tick_at(now))
@@ -139,12 +137,12 @@ impl ServerClock {
 
     /// Returns the tick to show in this frame. Pass it to
     /// [`Interpolated::shown_at`](crate::Interpolated::shown_at). The shown tick is behind
-    /// [`tick_at`](Self::tick_at) by one tick and the jitter. Therefore nineteen of twenty values that are
-    /// sent in each tick arrive before they are needed. Values that are sent less often must be shown later,
-    /// as `shown_at` does.
+    /// [`tick_at`](Self::tick_at) by one tick plus the [jitter](Self::jitter). Therefore, if a value is sent
+    /// in each tick, nineteen of twenty values arrive before they are shown. Values that are sent less often
+    /// must be shown later, which `shown_at` does.
     ///
     /// The shown tick is computed in [`Client::tick`](crate::Client::tick) and never decreases. When the
-    /// jitter changes, the shown tick runs up to 10 % faster or slower until it has adapted. If the shown
+    /// jitter changes, the shown tick runs up to 10 % faster or slower until the delay is right. If the shown
     /// tick is more than a second behind its target, it jumps to the target.
     #[must_use]
     pub fn shown_tick(&self) -> Option<f64> {
@@ -157,8 +155,8 @@ impl ServerClock {
         Some(Duration::from_secs_f64(self.estimate?.secs_per_tick))
     }
 
-    /// Returns by how much slow packets are later than fast packets. Of twenty recent ticks, nineteen arrived
-    /// at most this much later than the fastest tick.
+    /// Returns how much later than the fastest tick a slow tick arrives. Nineteen of twenty recent ticks
+    /// arrived at most this much later.
     #[must_use]
     pub fn jitter(&self) -> Option<Duration> {
         Some(Duration::from_secs_f64(self.estimate?.jitter_secs))
@@ -166,8 +164,8 @@ impl ServerClock {
 }
 
 impl Estimate {
-    /// Fits a line to the ticks and the times of their arrival, by the method of least squares. The slope of
-    /// the line is the time between two ticks.
+    /// Fits a line to the points of the arrivals, by the method of least squares. The slope of the line is
+    /// the time between two ticks.
     fn of(arrivals: &VecDeque<Arrival>) -> Option<Self> {
         if arrivals.len() < *WINDOW.start() {
             return None;
@@ -198,22 +196,22 @@ impl Estimate {
         self.newest.0 as f64 + (since + self.lead_secs) / self.secs_per_tick
     }
 
-    /// Returns by how many seconds the shown tick should be behind the newest tick that can have arrived.
+    /// Returns by how many seconds the shown tick must be behind the newest tick that can have arrived.
     fn delay_secs(&self) -> f64 {
         self.secs_per_tick + self.jitter_secs
     }
 }
 
-/// A number that is greater than the number of recent ticks that may be late.
+/// More than the number of recent ticks that may be late.
 const MAX_LATE: usize = 4;
 const _: () = assert!((1.0 - SHARE_IN_TIME) * (*WINDOW.end() as f64) < MAX_LATE as f64);
 
-/// Returns the value with the index `rank` in sorted order, and the greatest value. `rank` is below
-/// [`MAX_LATE`] and below the number of values.
+/// Returns the value that has the index `rank` in ascending order, and the greatest value. `rank` must be
+/// less than [`MAX_LATE`] and less than the number of values.
 fn rank_and_greatest(values: impl Iterator<Item = f64>, rank: usize) -> (f64, f64) {
     let mut least = [f64::INFINITY; MAX_LATE];
     let greatest = values.fold(f64::NEG_INFINITY, |greatest, value| {
-        // Most values are not among the smallest values.
+        // For most values nothing is done, because they are not among the [`MAX_LATE`] smallest.
         if least.last().is_some_and(|last| value < *last) {
             least.iter_mut().fold(value, |value, known| {
                 let (less, more) = (known.min(value), known.max(value));
@@ -246,13 +244,13 @@ mod tests {
 
     const TICK: Duration = Duration::from_millis(50);
 
-    /// A simulated link to a client. Each packet takes 30 ms and a random part of the jitter. Some packets
+    /// A simulated link to a client. Each packet takes 30 ms plus a random part of the jitter. Some packets
     /// are lost.
     struct Link {
         clock: ServerClock,
         rng: Rng,
         tick: u64,
-        /// The simulated packets in flight, each with its time of arrival and its tick.
+        /// The packets in flight, each with its time of arrival and its tick.
         packets: Vec<(Duration, u64)>,
         now: Duration,
     }
@@ -263,7 +261,7 @@ mod tests {
             Self { clock, rng, tick: 0, packets: Vec::new(), now: Duration::ZERO }
         }
 
-        /// Runs for some ticks of the server, with a frame of the client every 10 ms. Calls `check` in each
+        /// Runs `ticks` ticks of the server, with a frame of the client every 10 ms. Calls `check` in each
         /// frame.
         fn run(&mut self, ticks: u64, jitter: Duration, loss: u64, mut check: impl FnMut(&Self)) {
             for _ in 0..ticks {
@@ -292,7 +290,6 @@ mod tests {
         link.clock.shown_tick().expect("eight ticks have arrived")
     }
 
-    /// Returns how many ticks the shown tick is behind the server's newest tick.
     fn behind(link: &Link) -> f64 {
         link.tick as f64 - shown(link)
     }
@@ -359,7 +356,7 @@ mod tests {
         let mut link = Link::new();
         link.run(100, Duration::ZERO, 1_000, |_| {});
         let before = shown(&link);
-        // The client stands still, and then receives all packets at the same time.
+        // The client stops for 30 s, and then receives all packets of this time together.
         link.now += Duration::from_secs(30);
         for tick in 0..600 {
             link.clock.arrived(link.tick + tick, link.now);
@@ -367,7 +364,7 @@ mod tests {
         link.tick += 600;
         link.run(40, Duration::ZERO, 1_000, |link| assert!(shown(link) >= before));
         assert!((behind(&link) - 0.6).abs() < 0.3, "{}", behind(&link));
-        // The server stands still.
+        // The server sends nothing any more.
         let before = shown(&link);
         for _ in 0..3_000 {
             link.now += TICK / 5;

@@ -1,7 +1,7 @@
 //! What a client knows about its connection: the server that accepted it, the objects that the client owns,
 //! and the traffic.
 //!
-//! *Invariant:* nothing here changes the client.
+//! *Invariant:* no method in this file changes the client.
 
 use std::time::Duration;
 
@@ -17,18 +17,20 @@ use crate::inspect::traffic::ClassTraffic;
 pub struct ClientStats {
     /// The number of bytes of all packets that this client has made for the server.
     pub bytes_sent: u64,
-    /// The number of bytes of all packets from the server that were accepted.
+    /// The number of bytes of all packets from the server that this client has accepted.
     pub bytes_received: u64,
-    /// The number of received packets, without the control packets of the handshake.
+    /// The number of received packets, except for the control packets of the handshake.
     pub packets_received: u64,
-    /// The number of lost packets from the server. A packet counts as lost when later packets have arrived
-    /// before it. If it arrives late and is still applied, it is subtracted from this number again.
+    /// The number of packets from the server that count as lost. A packet counts as lost after some later
+    /// packets have arrived. If it then arrives and is still applied, it is subtracted from this number
+    /// again.
     pub packets_lost: u64,
-    /// The number of packets with messages to the server that are neither acknowledged nor counted as lost.
+    /// The number of packets to the server that contain messages and were neither acknowledged nor declared
+    /// lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
-    /// time that acks wait for this client's tick. The server sends the smoothed round trip in every 32nd
-    /// packet and in each keep-alive. `round_trip` is `None` before the first ack.
+    /// The smoothed round trip, in whole milliseconds. The server measures it, and sends it in every 32nd
+    /// packet and in each keep-alive packet. It includes the time that acks wait for this client's tick.
+    /// `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
@@ -48,7 +50,7 @@ impl Client {
 
 impl<'a> ClientConnectionInfo<'a> {
     /// Returns whether the session has ended or could not begin, and this client will not try again by
-    /// itself. The last [`ClientEvent::Disconnected`](crate::ClientEvent::Disconnected) has the reason.
+    /// itself. The last [`ClientEvent::Disconnected`](crate::ClientEvent::Disconnected) contains the reason.
     /// Returns `false` before the first [`tick`](Client::tick), and while the client connects or waits for
     /// its next attempt.
     #[must_use]
@@ -56,17 +58,16 @@ impl<'a> ClientConnectionInfo<'a> {
         self.client.session.is_over()
     }
 
-    /// Returns the answer of the server's application to the [login](crate::ClientConfig::login) of this
-    /// client. The answer is empty before the server has accepted the client. It is also empty if the server
-    /// accepts every client without an answer.
+    /// Returns the answer of the game on the server to the [login](crate::ClientConfig::login) of this
+    /// client. The answer is empty before the server has accepted the client, and if the server accepts every
+    /// client without an answer.
     #[must_use]
     pub fn login_answer(self) -> &'a [u8] {
         self.client.session.login_answer()
     }
 
-    /// Returns the number that identifies the server that accepted this client last. A server that was
-    /// started again with another secret has another number. Returns `None` if no server has accepted this
-    /// client yet.
+    /// Returns a number that identifies the server that accepted this client last. If a server is restarted
+    /// with another secret, its number differs. Returns `None` if no server has accepted this client yet.
     #[must_use]
     pub fn server_instance(self) -> Option<u64> {
         self.client.session.server_instance()
@@ -79,8 +80,8 @@ impl<'a> ClientConnectionInfo<'a> {
         client.objects::<T>().filter(|(object, _)| client.object_info(*object).is_owner())
     }
 
-    /// Returns how many bytes were transferred of messages of a type that are larger than a packet, in both
-    /// directions. Costs O(waiting messages of the type).
+    /// Returns the progress of messages of a type that are larger than a packet: how many of their bytes were
+    /// transferred, in each direction. Costs O(waiting messages of the type).
     ///
     /// # Panics
     /// Panics if the type is not [registered](Client::register_message).
@@ -111,8 +112,8 @@ impl<'a> ClientConnectionInfo<'a> {
         }
     }
 
-    /// Returns how many bits have been received so far for each class and each property. The slice is empty
-    /// unless [`ClientConfig::measure`](crate::ClientConfig::measure) is set.
+    /// Returns how many bits were received so far for each class and each property. The slice is empty unless
+    /// [`ClientConfig::measure`](crate::ClientConfig::measure) is set.
     #[must_use]
     pub fn traffic(self) -> &'a [ClassTraffic] {
         self.client.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)

@@ -1,32 +1,30 @@
-//! The removed objects that the user can still read. A removed object stays readable until the user polls the
-//! update after the update that reports its removal.
+//! The removed objects that the user can still read. A removed object can be read until the user has polled
+//! the update that reports its removal, and then polls the next one.
 //!
-//! *Invariant:* an object is in the list as long as an update about its removal waits to be polled, or is the
-//! last polled update.
+//! *Invariant:* an object is in the list as long as an update about its removal waits to be polled, or was
+//! polled last.
 
 use std::collections::BTreeMap;
 
 use repl_core::{Guid, ObjectRef};
 
-/// The removed objects that the user can still read.
 #[derive(Debug, Default)]
 pub(crate) struct Departed {
     objects: BTreeMap<Guid, DepartedObject>,
 }
 
-/// What the client knows of a removed object, besides its values.
+/// What the client knows about a removed object, besides its values.
 #[derive(Clone, Copy, Debug)]
 struct DepartedObject {
     class: u16,
     parent: Option<ObjectRef<()>>,
-    /// The number of updates that report its removal and wait to be polled.
+    /// The number of updates that report a removal of the object and were not polled yet.
     ends: u32,
 }
 
 impl Departed {
-    /// Adds an object that was removed on the client. `parent` is the parent object, if it was a subobject.
-    /// If the list already has an earlier object with this guid and of another class, returns the class of
-    /// the earlier object.
+    /// Adds an object that was removed on the client. `parent` is its parent if it was a subobject. If the
+    /// list contains an object with the same guid and another class, returns the class of that object.
     #[must_use]
     pub(crate) fn insert(&mut self, guid: Guid, class: u16, parent: Option<ObjectRef<()>>) -> Option<u16> {
         let object = self.objects.entry(guid).or_insert(DepartedObject { class, parent, ends: 0 });
@@ -34,7 +32,7 @@ impl Departed {
         Some(std::mem::replace(&mut object.class, class)).filter(|former| *former != class)
     }
 
-    /// Records that an update about the removal of an object was polled, or will not be made. Returns the
+    /// Records that an update about a removal of the object was polled, or will not be made. Returns the
     /// class of the object if no more updates about its removal wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let object = self.objects.get_mut(&guid)?;

@@ -3,35 +3,27 @@
 //! *Invariant:* of each property at most three values are kept: the base of the last difference, and the last
 //! two that the server told the client to keep.
 
-use std::collections::BTreeMap;
+use repl_core::{DeltaBase, DeltaBases, ReceivedRendition, Revision};
 
-use repl_core::{Base, Bases, ReceivedRendition, Revision};
+use crate::body::by_property::ByProperty;
 
 /// The values of one property that are kept, the oldest first.
-type Kept = Vec<(Revision, Base)>;
+type Kept = Vec<(Revision, DeltaBase)>;
 
-/// At most so many values of a property are kept.
 const MOST_KEPT: usize = 3;
 
-/// The values that a client keeps, by the slots of objects and the handles of properties.
+/// The values that a client keeps to apply differences to them.
 #[derive(Debug, Default)]
-pub(crate) struct KeptBases(BTreeMap<(u32, u32), Kept>);
+pub(crate) struct KeptBases(ByProperty<Kept>);
 
 impl KeptBases {
-    /// Records what an update has said of the bases of a property. `base` returns what is kept of its value.
-    pub(crate) fn receive(
-        &mut self,
-        slot: u32,
-        received: ReceivedRendition,
-        base: impl FnOnce() -> Option<Base>,
-    ) {
-        let kept = self.0.entry((slot, received.handle)).or_default();
-        if let Some(used) =
-            received.base.and_then(|base| kept.iter().position(|(revision, _)| *revision == base))
-        {
+    /// Records what an update has said of the bases of a property.
+    pub(crate) fn receive(&mut self, slot: u32, received: ReceivedRendition) {
+        let kept = self.0.or_default((slot, received.handle));
+        if let Some(used) = received.base.and_then(|base| kept.iter().position(|(of, _)| *of == base)) {
             kept.drain(..used);
         }
-        let Some((revision, base)) = received.keeps.zip(base()) else { return };
+        let Some((revision, base)) = received.keeps else { return };
         kept.retain(|(of, _)| *of != revision);
         kept.push((revision, base));
         if kept.len() > MOST_KEPT {
@@ -42,15 +34,13 @@ impl KeptBases {
 
     /// Forgets the object in a slot.
     pub(crate) fn remove(&mut self, slot: u32) {
-        if !self.0.is_empty() {
-            self.0.retain(|(of, _), _| *of != slot);
-        }
+        self.0.remove_object(slot);
     }
 }
 
-impl Bases for KeptBases {
-    fn base(&self, slot: u32, handle: u32, revision: Revision) -> Option<&Base> {
-        let kept = self.0.get(&(slot, handle))?;
+impl DeltaBases for KeptBases {
+    fn base(&self, slot: u32, handle: u32, revision: Revision) -> Option<&DeltaBase> {
+        let kept = self.0.get((slot, handle))?;
         kept.iter().find(|(of, _)| *of == revision).map(|(_, base)| base)
     }
 }

@@ -1,18 +1,19 @@
 //! Objects of one class by their keys.
 //!
-//! *Invariant:* `objects[i]` has the key `keys[i]`, and `positions` maps this key to `i`. The index does not
-//! depend on the type of the objects, so the compiler generates its code once and not for each class.
+//! *Invariant:* `objects[i]` has the key `keys[i]`, and `positions` maps this key to `i`.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Objects of the class `T`, each with a key. Their order depends only on the insertions and removals.
+/// Objects of the class `T`, each with a key. The order of the objects depends only on the insertions and
+/// removals.
 pub(crate) struct KeyedObjects<K, T> {
     index: Index<K>,
     objects: Vec<T>,
 }
 
-/// Finds the position of each key.
+/// Finds the position of each key. It does not depend on `T`, so its code is compiled once and not for each
+/// class.
 struct Index<K> {
     positions: BTreeMap<K, u32>,
     keys: Vec<K>,
@@ -29,7 +30,6 @@ impl<K: Ord + Clone, T> KeyedObjects<K, T> {
         self.objects.is_empty()
     }
 
-    /// Returns whether an object has this key.
     pub(crate) fn contains<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -51,7 +51,7 @@ impl<K: Ord + Clone, T> KeyedObjects<K, T> {
         self.objects.get_mut(self.index.position(key)?)
     }
 
-    /// Adds an object, or replaces the object with this key.
+    /// Adds an object, or replaces the object with the same key.
     pub(crate) fn insert(&mut self, key: K, object: T) {
         match self.get_mut(&key) {
             Some(known) => *known = object,
@@ -62,7 +62,6 @@ impl<K: Ord + Clone, T> KeyedObjects<K, T> {
         }
     }
 
-    /// Removes the object with a key, and returns it.
     pub(crate) fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<T>
     where
         K: Borrow<Q>,
@@ -70,13 +69,12 @@ impl<K: Ord + Clone, T> KeyedObjects<K, T> {
         let position = self.index.swap_remove(key)?;
         let removed = self.objects.swap_remove(position);
         if self.objects.is_empty() {
-            // Frees the memory.
+            // This frees the memory.
             *self = Self::default();
         }
         Some(removed)
     }
 
-    /// Returns all objects with their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &T)> {
         self.index.keys.iter().zip(&self.objects)
     }
@@ -90,13 +88,12 @@ impl<K: Ord + Clone> Index<K> {
         self.positions.get(key).map(|&position| position as usize)
     }
 
-    /// Adds a new key at the end.
     fn push(&mut self, key: K) {
         self.positions.insert(key.clone(), self.keys.len() as u32);
         self.keys.push(key);
     }
 
-    /// Removes a key, and moves the last key to its position. Returns the position.
+    /// Removes a key, and moves the last key to its position. Returns this position.
     fn swap_remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,

@@ -1,72 +1,75 @@
-//! The property lists of the updates and openings in a packet. A list says which properties of an object
-//! follow. Lists that are likely to come again are kept for later packets, with the recipe that reads their
-//! values fast. Without a recipe, the values are read by a walk over the program of the class.
+//! The property lists in a packet. The list of an update or opening says which properties of an object
+//! follow. Lists that will probably occur again are kept for later packets, together with the recipe that
+//! reads their values fast (see [`ReadRecipe`]). Without a recipe, the values are read by a walk over the
+//! program of the class, which is slower.
 //!
-//! *Invariant:* the index of a list is valid until the next [`begin_packet`](Lists::begin_packet).
+//! *Invariant:* the index of a list is valid until the next call of [`begin_packet`](Lists::begin_packet).
 
 use std::borrow::Cow;
 
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{BitSlice, BitWriter, HandleSet, ReadRecipe};
 
-/// The lists of a packet, and lists of earlier packets that are likely to come again.
+/// The lists of the current packet, and lists of earlier packets that will probably occur again.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
-    /// The lists that are kept for later packets. Each home has [`WAYS`] places. Empty until there is a list.
+    /// The lists that are kept for later packets, as a set-associative cache: [`HOMES`] homes of [`WAYS`]
+    /// places each. Empty before the first list.
     kept: Vec<Option<Kept>>,
-    /// The lists that are forgotten after this packet, because all places of their homes were taken.
+    /// The lists that are dropped after this packet, because all places of their homes were occupied by lists
+    /// of this packet.
     others: Vec<Other>,
-    /// The handles of the other lists. A set of handles would take much more memory than a list in a packet.
+    /// The encoded handles of `others`. A set of handles would take much more memory than an encoded list.
     bits: BitWriter,
-    /// The list that was used last. `None` if its recipe is not made yet.
+    /// The list that was used last. `None` if its recipe was not made yet.
     last: Option<ListIndex>,
-    /// The number of the packet.
+    /// The number of the current packet.
     packet: u32,
 }
 
-/// A list that is kept for later packets.
+/// A list that is kept for later packets, with its recipe.
 #[derive(Debug)]
 struct Kept {
     /// The number of the class on this client.
     class: u16,
     handles: HandleSet,
     recipe: Recipe,
-    /// The number of the last packet that has used the list.
+    /// The number of the last packet in which the list was used.
     packet: u32,
 }
 
 /// How the values of a list are read.
 #[derive(Debug)]
 enum Recipe {
-    /// The recipe is not made yet, because the list was looked up only once, for one object. Making a recipe
-    /// costs more than reading one object.
+    /// The recipe was not made yet, because the list was looked up only once, for a single object. Making a
+    /// recipe costs more than reading one object.
     Unmade,
-    /// The values are read by a walk over the program of the class.
+    /// There is no recipe: the values are read by a walk over the program of the class.
     Walk,
     Made(Box<ReadRecipe>),
 }
 
-/// A list that is forgotten after the packet.
+/// A list that is dropped after the packet.
 #[derive(Clone, Copy, Debug)]
 struct Other {
     class: u16,
-    /// The number of handles of the class.
+    /// The number of handles of all properties of the class.
     count: u32,
-    /// The position of the handles in [`Lists::bits`].
+    /// The position in [`Lists::bits`] of the encoded handles.
     position: u32,
 }
 
-/// The number of homes. A home is a set of places, as in a set-associative cache. The class and the handles
-/// of a list decide its home.
+/// The number of homes of the cache. A home is a set of places for lists. The class and the handles of a list
+/// decide its home.
 const HOMES: usize = 16;
 
 /// The number of places in a home.
 const WAYS: usize = 4;
 
-/// The greatest number of kept lists. It limits the memory that packets can make the client use for recipes.
+/// The greatest number of kept lists. It limits the memory for recipes that packets can make the client use.
 const KEPT: usize = HOMES * WAYS;
 
-/// The index of a list of properties in [`Lists`]. The kept lists come first.
+/// The index of a list in [`Lists`]. The kept lists come before the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListIndex(u32);
 
@@ -76,14 +79,14 @@ pub(crate) struct Wanted<'a> {
     /// The number of the class on this client.
     pub(crate) class: u16,
     pub(crate) handles: &'a HandleSet,
-    /// Whether several objects in a row have these properties.
+    /// Whether several consecutive objects have these properties.
     pub(crate) is_of_several: bool,
-    /// Whether the list that was looked up before has the same class and the same handles.
+    /// Whether the list that was looked up before this one has the same class and the same handles.
     pub(crate) is_alike: bool,
 }
 
 impl Lists {
-    /// Begins the next packet, or begins the same packet again. Forgets the lists that are not kept.
+    /// Begins the next packet, or the same packet again. Drops the lists that are not kept.
     pub(crate) fn begin_packet(&mut self) {
         self.packet = self.packet.wrapping_add(1);
         self.others.clear();
@@ -91,9 +94,9 @@ impl Lists {
         self.last = None;
     }
 
-    /// Returns the index of a list. Adds the list if it is not there yet. `count` returns the number of
-    /// handles of the class. `recipe` makes the recipe, or returns `None` if the values are read by a walk.
-    /// `recipe` is called when a list is looked up for the second time, or for several objects.
+    /// Returns the index of a list, and adds the list if it is new. `count` returns the number of handles of
+    /// the class. `recipe` makes the recipe, or returns `None` if the values must be read by a walk. It is
+    /// called only if the list was looked up before, or is looked up for several objects.
     #[inline]
     pub(crate) fn index_of(
         &mut self,
@@ -110,7 +113,7 @@ impl Lists {
         }
     }
 
-    /// Returns the list that was used last with its recipe, if it has a recipe.
+    /// Returns the list that was used last and its recipe, if it has one.
     #[inline(always)]
     pub(crate) fn last(&self) -> Option<(ListIndex, &ReadRecipe)> {
         let last = self.last?;
@@ -140,8 +143,9 @@ impl Lists {
         index
     }
 
-    /// Returns the kept list that equals `wanted`, and whether it is new. A new list replaces the least
-    /// recently used list of its home. Returns `None` if this packet has used all lists of the home.
+    /// Returns the kept list that equals `wanted`, and whether it was added now. A new list replaces the
+    /// least recently used list of its home. Returns `None` if the current packet has used all lists of the
+    /// home.
     fn keep(&mut self, wanted: Wanted<'_>) -> Option<(ListIndex, &mut Kept, bool)> {
         self.kept.resize_with(KEPT, || None);
         let packet = self.packet;
@@ -166,7 +170,7 @@ impl Lists {
         Some((ListIndex(first.wrapping_add(at) as u32), kept, is_new))
     }
 
-    /// Adds a list of a class with `count` handles until the end of the packet.
+    /// Adds a list for the current packet only. `count` is the number of handles of its class.
     fn add_other(&mut self, wanted: Wanted<'_>, count: u32) -> ListIndex {
         let handles = wanted.handles;
         let position = self.bits.bit_len() as u32;
@@ -179,7 +183,7 @@ impl Lists {
         ListIndex(KEPT.wrapping_add(self.others.len()).wrapping_sub(1) as u32)
     }
 
-    /// Ends the lists of a packet body, so that their [`handles`](Self::handles) can be read.
+    /// Ends the lists of a packet body. Then their [`handles`](Self::handles) can be read.
     pub(crate) fn end_body(&mut self) {
         self.bits.finish();
     }
@@ -193,7 +197,6 @@ impl Lists {
         }
     }
 
-    /// Returns the number of the class of a list.
     #[inline]
     pub(crate) fn class_of(&self, list: ListIndex) -> Option<u16> {
         match self.kept(list) {
@@ -202,7 +205,6 @@ impl Lists {
         }
     }
 
-    /// Returns the recipe that reads the values of a list, if it has a recipe.
     #[inline]
     pub(crate) fn recipe(&self, list: ListIndex) -> Option<&ReadRecipe> {
         match &self.kept(list)?.recipe {
@@ -234,7 +236,7 @@ impl Kept {
 }
 
 impl Other {
-    /// Reads the handles from `bytes`, which contain the handles of all other lists.
+    /// Reads the handles from `bytes`, the encoded handles of all lists that are not kept.
     fn read(&self, bytes: &[u8]) -> Option<HandleSet> {
         let position = self.position as usize;
         let rest = bytes.len().saturating_mul(8).checked_sub(position)?;
@@ -248,7 +250,7 @@ impl Other {
     }
 }
 
-/// Returns the home of a list, which is below [`HOMES`].
+/// Returns the home of a list. It is less than [`HOMES`].
 #[inline]
 fn home_of(wanted: Wanted<'_>) -> usize {
     let Wanted { class, handles, .. } = wanted;
@@ -265,7 +267,7 @@ mod tests {
         Wanted { class, handles, is_of_several: false, is_alike: false }
     }
 
-    /// Returns `number` different sets of the handles of a class with `count` handles.
+    /// Returns `number` different sets of handles, for a class with `count` handles.
     fn sets(count: u32, number: u32) -> Vec<HandleSet> {
         (0..number).map(|bits| (1..=count).filter(|handle| (handle * 7 % 97) & bits != 0).collect()).collect()
     }

@@ -1,10 +1,10 @@
 //! An index of the references in a client's objects. With the index, the client finds all values that refer
-//! to an object. When an object appears or disappears, the values that refer to it are read again from their
-//! stored bits (S117).
+//! to an object. When an object is created or removed, the values that refer to it are read again from bits
+//! that the index stores (S117).
 //!
-//! *Invariant:* each value that contains references is in the index exactly once, with the bits that were
-//! read last. A value that is a single reference, for example in an array of references, takes about 12 bytes
-//! of memory in the index.
+//! *Invariant:* each leaf (a value that is sent as a unit) that contains references is in the index exactly
+//! once, with the bits from which it was read last. A leaf that consists of one reference, for example in an
+//! array of references, takes about 12 bytes of memory in the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
@@ -13,23 +13,23 @@ use std::sync::Arc;
 use repl_core::wire::{read_guid, write_guid};
 use repl_core::{BitSlice, BitWriter, Guid};
 
-/// The position of a leaf: the slot of its object, and the handles on the path to the leaf. A leaf is a value
-/// that is sent as a unit.
+/// Identifies a leaf: the slot of its object, and the handles on the path to the leaf. A leaf is a value that
+/// is sent as a unit.
 pub(crate) type LeafPath = (u32, Arc<[u32]>);
 
 /// The index of all leaves that contain references.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// For each slot, the number of leaves of its object that are in the index. The vector ends at the
-    /// greatest slot that ever had a leaf.
+    /// For each slot, the number of leaves of its object in the index. The vector has entries up to the
+    /// highest slot that ever had a leaf.
     counts: Vec<u32>,
     references: References,
     values: Values,
 }
 
 impl Mentions {
-    /// Adds a leaf (a single value) of the object in `slot` to the index, or updates it. The leaf was read
-    /// from `bits` and contains references to `guids` (S119).
+    /// Adds a leaf (a value that is sent as a unit) of the object in `slot` to the index, or updates it. The
+    /// leaf was read from `bits` and refers to `guids` (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
@@ -44,7 +44,8 @@ impl Mentions {
         if let Some(count) = self.counts.get_mut(slot as usize) {
             *count = count.saturating_add(1);
         }
-        // Another type of value can begin with the same bits as a reference, so this also compares the guids.
+        // A value of another type can begin with the same bits as a reference, so the guids are compared,
+        // too.
         let (first, second) = (guids.next(), guids.next());
         let alone = first.filter(|_| second.is_none() && reference_of(bits) == first);
         match (Leaf::of(slot, path), alone) {
@@ -53,7 +54,7 @@ impl Mentions {
         }
     }
 
-    /// Removes a leaf from the index, because it contains no references any more.
+    /// Removes a leaf from the index, after its references were removed.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
         if !self.has_any_of(slot) {
             return;
@@ -63,8 +64,8 @@ impl Mentions {
         self.forget(slot, u32::from(removed));
     }
 
-    /// Removes from the index all leaves with a path that begins with `path` and continues with a handle in
-    /// `steps`. Costs O(removed leaves).
+    /// Removes the leaves of an object whose path consists of `path`, then a handle in `steps`, and then any
+    /// handles. Costs O(removed leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         if self.has_any_of(slot) {
             let removed = self.references.cut(slot, path, &steps);
@@ -73,7 +74,7 @@ impl Mentions {
         }
     }
 
-    /// Removes from the index all leaves of the object in `slot`, because the object was removed.
+    /// Removes all leaves of the object in `slot`, because the object was removed.
     pub(crate) fn remove_object(&mut self, slot: u32) {
         let count = self.counts.get_mut(slot as usize).map_or(0, std::mem::take);
         if count > 0 {
@@ -82,7 +83,6 @@ impl Mentions {
         }
     }
 
-    /// Returns whether any leaf of the object in `slot` is in the index.
     fn has_any_of(&self, slot: u32) -> bool {
         self.counts.get(slot as usize).is_some_and(|count| *count > 0)
     }
@@ -93,9 +93,9 @@ impl Mentions {
         }
     }
 
-    /// Calls `visit` for each leaf that refers to one or more of `guids`, with the leaf's slot, path and
-    /// bits. Costs nothing if no leaf refers to any object, and otherwise up to 64 steps for each visited
-    /// leaf, because leaves are stored in chunks of 64.
+    /// Calls `visit` for each leaf that refers to at least one of `guids`, with the leaf's slot, path and
+    /// bits. Costs nothing if no leaf refers to any object. Otherwise each visited leaf costs up to 64 steps,
+    /// because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
         if self.references.chunks.is_empty() && self.values.by_path.is_empty() {
             return;
@@ -115,15 +115,15 @@ impl Mentions {
 const ALL: Range<u32> = 0..u32::MAX;
 
 /// Returns the guid whose wire form is exactly `bits`. For such a value, the index stores only the guid. It
-/// can write the same bits again, because a guid has only one wire form.
+/// can write the same bits again, because each guid has only one wire form.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// A list of leaves with the same parent, identified by the path to the parent. The path has at most two
-/// handles. The fields store each handle plus one. Zero means that the path ends before.
+/// All leaves with the same parent, identified by the path to the parent, which has at most two handles.
+/// `first` and `second` are these handles plus one, or zero if the path is shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,
@@ -143,12 +143,12 @@ impl List {
         }
     }
 
-    /// Returns a list that sorts after all other lists of the object in `slot`.
+    /// Returns the list that comes after all other lists of the object in `slot`.
     const fn last(slot: u32) -> Self {
         Self { slot, first: u32::MAX, second: u32::MAX }
     }
 
-    /// Returns the path to a leaf of this list. `step` is the last handle of the path.
+    /// Returns the path of a leaf of this list, and the path's length. `step` is the last handle of the path.
     fn path(self, step: u32) -> ([u32; 3], usize) {
         match (self.first.checked_sub(1), self.second.checked_sub(1)) {
             (Some(first), Some(second)) => ([first, second, step], 3),
@@ -158,7 +158,7 @@ impl List {
     }
 }
 
-/// A leaf, identified by its list and its last handle.
+/// A leaf, identified by its list and the last handle of its path.
 #[derive(Clone, Copy)]
 struct Leaf {
     list: List,
@@ -180,22 +180,23 @@ impl Leaf {
     }
 }
 
-/// The number of leaves of a list that one chunk stores.
+/// The greatest number of leaves in a chunk. The last handle of a leaf, divided by this number, is the number
+/// of its chunk in the list.
 const CHUNK: u32 = 64;
 
 /// The key of a chunk: its list, and the number of the chunk in this list.
 type Key = (List, u32);
 
-/// The guids in up to 64 neighbouring leaves.
+/// The references of up to 64 neighbouring leaves of a list.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// A bit mask of the leaves that the chunk stores.
+    /// A bit mask of the leaves that the chunk contains.
     mask: u64,
     guids: Vec<Guid>,
 }
 
 impl Chunk {
-    /// Returns the index in `guids` of the guid of a leaf, or the index at which it would be inserted.
+    /// Returns the index in `guids` of a leaf's guid, or the index at which it would be inserted.
     fn rank(&self, bit: u32) -> usize {
         (self.mask & !u64::MAX.wrapping_shl(bit)).count_ones() as usize
     }
@@ -228,11 +229,12 @@ impl Chunk {
     }
 }
 
-/// All leaves whose bits are exactly one reference.
+/// All leaves that consist of exactly one reference.
 #[derive(Debug, Default)]
 struct References {
     chunks: BTreeMap<Key, Chunk>,
-    /// All pairs of a guid and a chunk that contains the guid. They find the leaves that refer to a guid.
+    /// A pair of a guid and a chunk for each chunk that contains the guid, to find the leaves that refer to a
+    /// guid.
     by_guid: BTreeSet<(Guid, Key)>,
 }
 
@@ -254,8 +256,8 @@ impl References {
         true
     }
 
-    /// Removes the leaves with a path that begins with `path` and continues with a handle in `steps`. Returns
-    /// how many leaves were removed.
+    /// Removes the leaves of an object whose path consists of `path`, then a handle in `steps`, and then any
+    /// handles. Returns the number of removed leaves.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let mut removed = 0_u32;
         if self.chunks.is_empty() || steps.is_empty() {
@@ -266,16 +268,16 @@ impl References {
         }
         let nested = |step: u32| List::of(slot, &[path, &[step]].concat());
         if let (Some(first), Some(last)) = (nested(steps.start), nested(steps.end.saturating_sub(1))) {
-            // If the path is empty, `last` must sort after all lists of the object, because the list of a
-            // top-level handle comes before the lists of its elements.
+            // If `path` is empty, all lists between must be included. The list of a property comes before the
+            // lists of its elements.
             let last = if path.is_empty() { List { second: u32::MAX, ..last } } else { last };
             removed = removed.saturating_add(self.cut_lists(first, last, &ALL));
         }
         removed
     }
 
-    /// Removes the leaves with a last handle in `steps` from the lists `first` to `last`. Returns how many
-    /// leaves were removed.
+    /// From the lists `first` to `last` (inclusive), removes the leaves whose last handle is in `steps`.
+    /// Returns the number of removed leaves.
     fn cut_lists(&mut self, first: List, last: List, steps: &Range<u32>) -> u32 {
         let end = (last, steps.end.saturating_sub(1) / CHUNK);
         let mut from = Bound::Included((first, steps.start / CHUNK));
@@ -306,11 +308,11 @@ impl References {
     }
 }
 
-/// All leaves that contain more than one reference, and leaves that are nested deeper than two collections.
+/// All leaves that contain more than one reference, and leaves whose path has more than three handles.
 #[derive(Debug, Default)]
 struct Values {
     by_path: BTreeMap<LeafPath, Value>,
-    /// All pairs of a guid and a leaf that refers to it.
+    /// A pair of a guid and a leaf for each guid to which the leaf refers.
     by_guid: BTreeSet<(Guid, LeafPath)>,
 }
 
@@ -349,8 +351,8 @@ impl Values {
         true
     }
 
-    /// Removes the leaves with a path that begins with `path` and continues with a handle in `steps`. Returns
-    /// how many leaves were removed.
+    /// Removes the leaves of an object whose path consists of `path`, then a handle in `steps`, and then any
+    /// handles. Returns the number of removed leaves.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let is_below = |(other, leaf): &LeafPath| {
             *other == slot
@@ -389,8 +391,8 @@ mod tests {
 
     use super::*;
 
-    /// The naive model of the index: for each leaf, the slots of the objects to which the leaf refers. A leaf
-    /// that refers to one object is exactly one reference.
+    /// A naive model of the index: for each leaf, the slots of the objects to which it refers. A leaf that
+    /// refers to one object consists of exactly one reference.
     type Model = BTreeMap<(u32, Vec<u32>), BTreeSet<u32>>;
 
     #[derive(Clone, Debug)]
@@ -431,7 +433,7 @@ mod tests {
         writer
     }
 
-    /// Returns the leaves that the index visits for the objects `of`.
+    /// Returns the leaves that the index visits if the objects in the slots `of` were created or removed.
     fn visited(mentions: &Mentions, of: &[u32]) -> Vec<(u32, Vec<u32>, Vec<u8>)> {
         let mut visited = Vec::new();
         let guids: Vec<Guid> = of.iter().copied().map(guid).collect();

@@ -8,8 +8,8 @@ use repl_link::{Channel, MessageOptions, SendError};
 use super::Client;
 
 impl Client {
-    /// Registers a type of messages, which can then be sent in both directions. Register the same types with
-    /// the same channels as on the server, in any order.
+    /// Registers a type of messages, which can then be sent in both directions. The server must register the
+    /// same types with the same channels, in any order.
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick), if a type of this name is registered already,
@@ -19,7 +19,7 @@ impl Client {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. The server must register messages with the same
+    /// Registers a type of messages with its own limits. The server must register the type with the same
     /// limits.
     ///
     /// # Panics
@@ -38,12 +38,12 @@ impl Client {
 
     /// Queues a message to the server. The next [`tick`](Self::tick) sends the message.
     ///
-    /// References in a message are resolved when the message is delivered. A reference to an object that the
-    /// receiver does not have at that time reads as null.
+    /// The references in a message are resolved when the message is delivered. If the receiver does not have
+    /// an object at that time, the reference to it reads as null.
     ///
     /// # Errors
-    /// Returns an error if the message cannot be sent. In this case nothing has changed. After
-    /// [`SendError::Full`], try the call again later.
+    /// Returns an error if the message cannot be sent. If so, nothing was changed. After [`SendError::Full`],
+    /// try again in a later tick.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).
@@ -54,10 +54,10 @@ impl Client {
 
     /// Returns the next message of a type from the server, in the order in which they were delivered. Returns
     /// `None` if there are no more messages of this type. Poll the messages of all types in each frame. At
-    /// most 4,096 messages of a type may wait, and their size together may be at most 1 MiB (plus
-    /// [`max_bytes`](MessageOptions::max_bytes), if that is over 64 KiB). If a packet brings more than this,
-    /// the connection ends with [`Unread`](crate::DisconnectReason::Unread). If the channel is not reliable,
-    /// the client instead drops the oldest waiting messages.
+    /// most 4,096 messages of a type may wait, and their total size may be at most 1 MiB (plus
+    /// [`max_bytes`](MessageOptions::max_bytes), if that is more than 64 KiB). If a packet exceeds this, the
+    /// connection ends with [`Unread`](crate::DisconnectReason::Unread). If the channel is not reliable, the
+    /// client drops the oldest waiting messages instead.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Self::register_message).

@@ -58,12 +58,12 @@ pub use replicas::Placed;
 pub use spawn::SpawnedByAClient;
 pub use statics::ClientStatics;
 
-/// A client: it has copies of the server's objects that it may see, and keeps these copies up to date.
+/// A client. It has copies of the server's objects that it may see, and updates these copies.
 ///
 /// In each tick, the user passes the packets that arrived to [`receive`](Self::receive), calls
 /// [`tick`](Self::tick), and sends the packets from [`poll_transmit`](Self::poll_transmit).
 ///
-/// The methods, by what they access:
+/// The methods, grouped by what they access:
 ///
 /// - All objects: [`get`](Self::get) or `client[object]`, [`objects`](Self::objects),
 ///   [`owned_objects`](crate::LocalPlayer::owned_objects). [`poll_update`](Self::poll_update) reports their
@@ -78,14 +78,14 @@ pub use statics::ClientStatics;
 /// - Time: [`clock`](Self::clock), [`server_tick`](Self::server_tick).
 pub struct Client {
     pub(crate) config: ClientConfig,
-    /// The session with the server, and the data that is sent and received in it.
+    /// The session with the server, including everything that is sent and received in it.
     pub(crate) session: ClientSession<State>,
     pub(crate) replicas: Replicas,
-    /// Functions that run at the beginning of each tick. There is one for each class with remote calls, which
-    /// runs the waiting calls, and one for each type of inputs.
+    /// Functions that run at the beginning of each tick: one for each class with remote calls, which runs the
+    /// calls that wait, and one for each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
     events: ClientEvents,
-    /// The object of the last polled update, if that update reported the object's removal.
+    /// The object of the update that was polled last, if that update reported the object's removal.
     last_departed: Option<ObjectRef<()>>,
     status: StatusSink,
     clock: ServerClock,
@@ -95,8 +95,8 @@ pub struct Client {
 impl Client {
     /// Returns a client on which no classes are registered yet.
     ///
-    /// `session` distinguishes the sessions of this client from all other sessions of the same server. Every
-    /// packet belongs to one session, and packets of other sessions count as damaged.
+    /// `session` distinguishes this client's session from all other sessions of the same server. Every packet
+    /// belongs to one session, and packets of other sessions count as damaged.
     ///
     /// # Panics
     /// Panics if a field of `config` is out of the range in its description. The message of the panic names
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    /// Registers the class of an object type. Register the same classes as on the server, in any order.
+    /// Registers the class of an object type. The server must register the same classes, in any order.
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick).
@@ -129,8 +129,8 @@ impl Client {
         self
     }
 
-    /// Registers an archetype, which is a set of initial values for objects. Register the same archetypes as
-    /// on the server. The archetypes of one class must come in the same order on both sides.
+    /// Registers an archetype: a set of initial values for objects. The server must register the same
+    /// archetypes. The archetypes of one class must be registered in the same order on both sides.
     ///
     /// # Panics
     /// Panics after the first [`tick`](Self::tick).
@@ -143,21 +143,20 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
-    /// Makes the client apply each update by a walk over the class, which is the slowest way. Tests compare
-    /// it with the faster ways.
+    /// Makes the client apply each update by a walk over all properties of the class, which is the slowest
+    /// way. Tests compare its results with those of the faster ways.
     #[doc(hidden)]
     pub fn walk_only(&mut self) {
         self.replicas.walks_only = true;
     }
 
-    /// Asserts that the client may still register something, such as a class with this name.
+    /// Panics if the client may not register anything any more. `what` and `name` are for the panic message.
     #[track_caller]
     pub(crate) fn assert_registers(&self, what: &str, name: &str) {
         assert!(self.session.may_register(), "{what} `{name}` must be registered before the first `tick`");
     }
 
-    /// Returns whether the server has accepted this client, and neither side has ended the connection since
-    /// then.
+    /// Returns whether the server has accepted this client, and no side has ended the connection since then.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.session.is_connected()
@@ -168,7 +167,7 @@ impl Client {
         self.events.pop()
     }
 
-    /// Returns an object if it exists and is a `T`.
+    /// Returns an object if it exists and its class is `T`.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.get(object)
@@ -176,30 +175,31 @@ impl Client {
 
     /// Returns a mutable reference to an object, to change it only on this client, for example for
     /// prediction. The change is not sent to the server. `client[object]` does the same, and panics if the
-    /// object does not exist. A client has no method `objects_mut` like a [`Server`](crate::Server), because
-    /// this method would copy every object.
+    /// object does not exist. A client has no method `objects_mut` like the one of a
+    /// [`Server`](crate::Server), because it would copy every object.
     ///
     /// # How long an edit lasts
     ///
-    /// **An edit lasts until the next update of the property. Then the property has the value that the server
-    /// sent.** A property is a field of the object with its whole content: a value, an array, an `Option`, a
-    /// map, a set or a fast array. An update of one element therefore undoes all edits of its collection, at
-    /// any depth: changed values, elements that were added, removed or moved, and the assignment of another
-    /// collection. An update never leaves a mixture of both states. Updates of other properties do not undo
-    /// the edit. If a reference in a property is read again because its object was created or removed, this
-    /// counts as an update of the property.
+    /// **An edit lasts until the next update of the same property. Then the property has the value that the
+    /// server sent.** A property is a field of the object with its whole content: a value, an array, an
+    /// `Option`, a map, a set or a fast array. Therefore an update of one element undoes all edits of its
+    /// collection, at any depth: changed values, elements that were added, removed or moved, and the
+    /// assignment of another collection. After an update, a collection is never a mixture of edited and
+    /// received elements. Updates of other properties do not undo the edit. If a reference in a property is
+    /// resolved again because its object was created or removed, this counts as an update of the property.
     ///
-    /// **Only items that the client adds to a fast array stay**: items from `push`, `insert` or `extend`,
-    /// with [local](repl_core::ItemId::is_local) ids. They stay until the client removes them, until the
+    /// **Only items that the client adds to a fast array remain**: items from `push`, `insert` or `extend`,
+    /// with [local](repl_core::ItemId::is_local) ids. They remain until the client removes them, until the
     /// whole array is assigned, or until the element that contains the array is removed.
     ///
     /// The notify of a property runs if the new value differs from the edited value. Callbacks of elements
-    /// report the difference between the client's edited elements and the new ones, which includes the edits
-    /// that the update undid.
+    /// report the difference between the client's edited elements and the new elements. This includes the
+    /// edits that the update undid.
     ///
-    /// Notifies and callbacks of an object with arrays or collections may edit this object, too. Two kinds of
-    /// edits count as received from the server, and may last until the server changes the value: writes of
-    /// callbacks to values of other objects, and all writes of callbacks of elements.
+    /// Notifies and callbacks of an object with arrays or collections may also edit this object. Two kinds of
+    /// edits count as received from the server, so that they may last until the server changes the value:
+    /// everything that a callback of an object writes to other objects, and everything that a callback of an
+    /// element writes.
     ///
     /// [`restore`](crate::ClientObjectHandle::restore) undoes edits at once.
     ///
@@ -207,13 +207,15 @@ impl Client {
     ///
     /// If the client has no copy of the values that the server sent, it makes a copy now. This costs O(size
     /// of the object), and the memory of the object plus about 40 bytes. Updates are applied to the object
-    /// and to the copy. If the object has no arrays and no collections, its copy is dropped when an update
-    /// leaves no edit. Other objects keep their copies until they are removed. If a class with arrays or
-    /// collections has notifies or callbacks, its objects have a copy from their first notify or callback on.
+    /// and to the copy. If the object has no arrays and no collections, its copy is dropped as soon as the
+    /// object equals it after an update. Other objects keep their copies until they are removed. If a class
+    /// with arrays or collections has notifies or callbacks, its objects have a copy from their first notify
+    /// or callback on.
     ///
     /// After each borrow, the next update of a property compares the property with the copy. This costs
-    /// O(size of the property), but only O(edits) for a fast array that is a field of the object. A fast
-    /// array knows its edits by its dirty marks, so it does not know of writes through `unmarked_mut`.
+    /// O(size of the property). For a fast array that is a field of the object, it costs only O(edits),
+    /// because a fast array marks the items that were written to. It does not mark writes through
+    /// `unmarked_mut`.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -224,7 +226,7 @@ impl Client {
         self.replicas.contains(object)
     }
 
-    /// Returns all objects of a class with their references, in no particular order. To change some objects,
+    /// Returns all objects of a class with their references, in no particular order. To change some of them,
     /// collect their references and call [`get_mut`](Self::get_mut) for each reference.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
@@ -245,7 +247,7 @@ fn text_of_missing<T: Replicated>(object: ObjectRef<T>) -> String {
     format!("there is no {name} {object:?} (never received, removed, or of another class)")
 }
 
-/// Returns an object, which must exist. To change an object on this client alone, use [`Client::get_mut`].
+/// Returns an object, which must exist. To change an object only on this client, use [`Client::get_mut`].
 impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
 
@@ -260,8 +262,8 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Returns a mutable reference to an object, to change it only on this client. [`Client::get_mut`] says how
-/// long such an edit lasts. To change the object for all clients, change it on the server.
+/// Returns a mutable reference to an object, to change it only on this client. [`Client::get_mut`] describes
+/// how long such an edit lasts. To change the object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// Panics if the object does not exist.
@@ -274,7 +276,7 @@ impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     }
 }
 
-/// Resolves the references in a value that was received separately, for example as part of another value.
+/// Resolves references for values that are decoded separately, for example inside other values.
 impl Objects for Client {
     fn epoch(&self) -> Epoch {
         self.replicas.resolver().epoch()

@@ -1,14 +1,14 @@
 //! A handle of one object of a client.
 //!
-//! *Invariant:* nothing here is sent to the server.
+//! *Invariant:* nothing in this file is sent to the server.
 
 use repl_core::{HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use super::Client;
 use crate::session::property::assert_property;
 
-/// A handle of one object of a client. [`Client::object`] returns it. `client[object]` returns the values of
-/// the object, and [`Client::object_info`] returns what the client knows about it.
+/// A handle of one object of a client, returned by [`Client::object`]. The values of the object are in
+/// `client[object]`. [`Client::object_info`] returns what the client knows about the object.
 pub struct ClientObjectHandle<'a, T: ?Sized> {
     client: &'a mut Client,
     object: ObjectRef<T>,
@@ -23,9 +23,9 @@ impl Client {
 }
 
 impl<T: ?Sized> ClientObjectHandle<'_, T> {
-    /// Removes the object, if the server has torn it off. References to the object become null, which may
-    /// call notifies. No update reports this removal, and updates of the object that wait to be polled are
-    /// dropped. Returns `false` and does nothing if the object was not torn off or does not exist.
+    /// Removes an object that the server has torn off. References to the object become null, which may call
+    /// notifies. No update reports this removal, and updates of the object that were not polled are dropped.
+    /// Returns `false` and does nothing if the object was not torn off or does not exist.
     ///
     /// A client keeps at most as many torn-off objects as it has [slots](crate::ClientConfig::max_objects).
     /// If there are more, the oldest is removed, and an update reports it as
@@ -41,17 +41,18 @@ impl<T: ?Sized> ClientObjectHandle<'_, T> {
 }
 
 impl<T: Replicated> ClientObjectHandle<'_, T> {
-    /// Sets the object back to the state that this client last received from the server: all replicated
+    /// Sets the object back to the state that this client received last from the server: all replicated
     /// properties, and collections with their elements, order and ids. Items that the client has added to
     /// fast arrays are removed. Use this to undo a wrong prediction, for example before the client applies
-    /// again the inputs that the server has not applied yet. [`Client::get_mut`] says what else undoes edits.
+    /// again those inputs that the server has not applied yet. [`Client::get_mut`] describes what else undoes
+    /// edits.
     ///
-    /// Fields that are not replicated keep their values, including the fields of elements that stay. No
-    /// notify or other callback runs, and no [update](Client::poll_update) reports this, because nothing
-    /// arrived. Values in an [`Interpolated`](crate::Interpolated) belong to the user, and are not changed.
+    /// Fields that are not replicated keep their values, including the fields of elements that remain. No
+    /// notify or other callback runs, and no [update](Client::poll_update) reports this, because nothing has
+    /// arrived. Values in an [`Interpolated`](crate::Interpolated) belong to the user and do not change.
     ///
-    /// This also undoes the writes of notifies and other callbacks, if the client had a
-    /// [copy](Client::get_mut) of the object when they ran. Otherwise these writes count as received.
+    /// This also undoes everything that notifies and other callbacks have written, if the client had a
+    /// [copy](Client::get_mut) of the object when they ran. Otherwise the written values count as received.
     ///
     /// Returns `false` and does nothing if the client does not have the object, or if the server has [torn it
     /// off](crate::ClientObjectInfo::is_torn_off). A torn-off object belongs to the client. Costs O(size of
@@ -60,7 +61,7 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
         self.client.replicas.restore(self.object, |column| HandleSet::up_to(column.program().handles()))
     }
 
-    /// Sets one property back to the state that this client last received from the server, in the same way as
+    /// Sets one property back to the state that this client received last from the server, in the same way as
     /// [`restore`](Self::restore). Costs O(size of the property).
     ///
     /// # Panics

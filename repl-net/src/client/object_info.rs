@@ -1,6 +1,6 @@
 //! What a client knows about an object: its class, its owner, its role on this client, and whether it sleeps.
 //!
-//! *Invariant:* nothing here changes the client.
+//! *Invariant:* no method in this file changes the client.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl<T: ?Sized> Clone for ClientObjectInfo<'_, T> {
 
 impl<T: ?Sized> Copy for ClientObjectInfo<'_, T> {}
 
-/// Prints the label of the object in logs: its class, its reference, and its path if it is static.
+/// Prints the name of the object for logs: its class, its reference, and its path if it is static.
 impl<T: ?Sized> fmt::Display for ClientObjectInfo<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Label { guid: self.object.guid(), class: self.class_name(), name: self.path() }.fmt(f)
@@ -41,14 +41,14 @@ impl Client {
 }
 
 impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
-    /// Returns whether this client owns the object. The server may have changed the owner since its last
-    /// packet. Returns `false` if the object does not exist.
+    /// Returns whether this client owns the object, according to the newest packet. The server may have
+    /// changed the owner since then. Returns `false` if the object does not exist.
     #[must_use]
     pub fn is_owner(self) -> bool {
         self.client.replicas.proxy(self.object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// Returns the role of the object on this client, as the server sent it last. Returns `None` if the
+    /// Returns the role of the object on this client, according to the newest packet. Returns `None` if the
     /// object does not exist. If the server sets the role [`AutonomousProxy`](Role::AutonomousProxy), the
     /// owner has this role, and all other clients have the role [`SimulatedProxy`](Role::SimulatedProxy).
     #[must_use]
@@ -56,9 +56,9 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.proxy(self.object).map(|proxy| proxy.role)
     }
 
-    /// Returns whether the object sleeps on the server ([`Dormancy`](crate::Dormancy)): this client has the
-    /// current state of the object, and the server is not sending anything of it. The next update wakes the
-    /// object. Returns `false` if the object does not exist.
+    /// Returns whether the object sleeps on the server ([`Dormancy`](crate::Dormancy)). If so, this client
+    /// has the current state of the object, and the server sends nothing of the object. The next update wakes
+    /// the object. Returns `false` if the object does not exist.
     #[must_use]
     pub fn is_asleep(self) -> bool {
         self.client.replicas.is_asleep(self.object)
@@ -72,9 +72,9 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.parent(self.object.erase())
     }
 
-    /// Returns the direct [subobjects](crate::ObjectHandle::spawn_subobject) of the object that this client
-    /// has, in no particular order. A subobject is created in the packet of its parent or later. It is
-    /// removed in the packet that removes its parent or earlier, unless the server [tears it
+    /// Returns those direct [subobjects](crate::ObjectHandle::spawn_subobject) of the object that this client
+    /// has, in no particular order. A subobject is created in the same packet as its parent or in a later
+    /// one. It is removed in the same packet as its parent or in an earlier one, unless the server [tears it
     /// off](crate::ObjectHandle::tear_off).
     pub fn subobjects(self) -> impl Iterator<Item = ObjectRef<()>> + 'a {
         self.client.replicas.subobjects(self.object.erase())
@@ -87,8 +87,8 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.class_name(self.object)
     }
 
-    /// Returns the reference with the type of its object, if the object is a `U` that exists or is
-    /// [departed](Self::departed).
+    /// Returns the reference as a reference to a `U`, if the object's class is `U` and the object exists or
+    /// is [departed](Self::departed).
     ///
     /// [`Update::cast`](crate::Update::cast) does the same for the object of an update.
     #[must_use]
@@ -96,10 +96,10 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.cast(self.object.erase())
     }
 
-    /// Returns the last state of the object, if it was removed. The last state can be read until the user
-    /// calls [`poll_update`](Client::poll_update) again after the update
-    /// [`Despawned`](crate::UpdateKind::Despawned) of the object. A program that never polls updates learns
-    /// of removals only by callbacks.
+    /// Returns the last state of the object, if it was removed. The last state can be read until the user has
+    /// polled the update [`Despawned`](crate::UpdateKind::Despawned) of the object, and then calls
+    /// [`poll_update`](Client::poll_update) again. A program that never polls updates learns of removals only
+    /// by callbacks.
     #[must_use]
     pub fn departed(self) -> Option<&'a T>
     where
@@ -109,14 +109,15 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
     }
 
     /// Returns whether the server has [torn the object off](crate::ObjectHandle::tear_off), and this client
-    /// still keeps the object.
+    /// has not removed it.
     ///
     /// The object has the last state that the server sent. It belongs to this client: `get_mut` can change
-    /// it, packets cannot, and nothing of it is sent. References to it stay valid on this client, including
-    /// references in objects that the server sends later. Its role is [`Authority`](crate::Role::Authority),
-    /// the client does not count as its owner, and its notifies and callbacks no longer run. References
-    /// inside the object are no longer updated: a lookup with a reference to a removed object finds nothing.
-    /// The object survives the end of the session. The only exception is a client that connects to [another
+    /// it, packets cannot change it, and nothing of it is sent. References to it remain valid on this client,
+    /// including references in objects that the server sends later. Its role is
+    /// [`Authority`](crate::Role::Authority), the client does not count as its owner, and its notifies and
+    /// callbacks no longer run. References inside the object are no longer updated: a reference to a removed
+    /// object does not become null, but a lookup with it finds nothing. The object exists even after the end
+    /// of the session. The only exception is a client that connects to [another
     /// server](crate::ClientConfig::reconnects) and has a class with references as keys of maps.
     #[must_use]
     pub fn is_torn_off(self) -> bool {

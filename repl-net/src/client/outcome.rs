@@ -1,8 +1,9 @@
-//! The outcome of a packet: which objects the packet creates and removes.
+//! The outcome of a packet: which objects the packet creates and removes, as far as it was validated.
 //!
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
-//! packet. The first validation computes the outcome, so during it every reference resolves. If the outcome
-//! may change the values that user code reads, a second validation uses the outcome.
+//! packet. The outcome is known only after the first validation, so during that validation every reference
+//! resolves. If this may change the values that user code reads, a second validation resolves references by
+//! the outcome.
 
 use std::sync::Arc;
 
@@ -13,17 +14,17 @@ use crate::body::slot_set::SlotSet;
 /// The objects that a packet creates and removes.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The created objects, as runs of consecutive slots: the first object of each run, and the number of its
+    /// The created objects, as runs of consecutive slots: the first object of each run, and its number of
     /// objects. All objects of a run have the same generation.
     opened: Vec<(Guid, u32)>,
     closed: Vec<u32>,
     /// The paths of the static objects that the packet creates.
     paths: Vec<Arc<str>>,
-    /// The slots of the removed objects (`closed`), as a set.
+    /// The same slots as in `closed`, as a set.
     closing: SlotSet,
 }
 
-/// A position in an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after this position.
+/// A state of an [`Outcome`]. [`Outcome::truncate`] removes everything that was added after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -32,7 +33,7 @@ pub(crate) struct OutcomeMark {
 }
 
 impl Outcome {
-    /// Returns an empty outcome for slots below `slots`.
+    /// Returns an empty outcome for a client with `slots` slots.
     pub(crate) fn new(slots: usize) -> Self {
         let closing = SlotSet::up_to(slots);
         Self { opened: Vec::new(), closed: Vec::new(), paths: Vec::new(), closing }
@@ -42,8 +43,8 @@ impl Outcome {
         self.truncate(OutcomeMark { opened: 0, closed: 0, paths: 0 });
     }
 
-    /// Records that the packet creates `count` objects of one generation in consecutive slots. The first
-    /// object is `first`.
+    /// Records that the packet creates `count` objects in consecutive slots, beginning with `first`. All have
+    /// the same generation.
     pub(crate) fn open(&mut self, first: Guid, count: u32) {
         self.opened.push((first, count));
     }
@@ -53,8 +54,8 @@ impl Outcome {
         self.paths.push(path);
     }
 
-    /// Records that the packet removes the object in `slot`, if there is one. The argument `slot` must be
-    /// less than the number of slots that was passed to [`new`](Self::new).
+    /// Records that the packet removes the object in `slot`, if there is one. `slot` must be less than the
+    /// number of slots that was passed to [`new`](Self::new).
     pub(crate) fn close(&mut self, slot: u32) {
         self.closed.push(slot);
         self.closing.insert(slot);
@@ -64,7 +65,7 @@ impl Outcome {
         OutcomeMark { opened: self.opened.len(), closed: self.closed.len(), paths: self.paths.len() }
     }
 
-    /// Removes the objects that were added since `mark` from the outcome.
+    /// Removes everything that was added to the outcome since `mark`.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
         self.paths.truncate(mark.paths);
@@ -73,8 +74,7 @@ impl Outcome {
         }
     }
 
-    /// Sorts the objects in the outcome. Call this after all objects were added, and before
-    /// [`opens`](Self::opens).
+    /// Sorts the outcome. Call this after all objects were added, and before [`opens`](Self::opens).
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
         self.closed.sort_unstable();
@@ -98,17 +98,15 @@ impl Outcome {
         !self.closed.is_empty() && self.closing.contains(slot)
     }
 
-    /// Returns the slots of the objects that the packet removes.
     pub(crate) fn closed(&self) -> &[u32] {
         &self.closed
     }
 
-    /// Returns whether the packet removes any object.
     pub(crate) fn closes_any(&self) -> bool {
         !self.closed.is_empty()
     }
 
-    /// Returns whether two outcomes create and remove the same objects. Both outcomes must be sorted.
+    /// Returns whether two outcomes are equal. Both must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed && self.paths == other.paths
     }

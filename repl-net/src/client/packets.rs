@@ -1,5 +1,4 @@
-//! The packets of a client: receives the packets of the server, and makes the client's own packets in each
-//! tick.
+//! The packets of a client: receives the server's packets, and makes the client's own packets in each tick.
 //!
 //! *Invariant:* a packet of the server is applied as a whole or not at all (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -22,13 +21,13 @@ impl Client {
     ///
     /// # Errors
     /// Returns an error if the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged)
-    /// ends the connection, or means that the connection has already ended. A packet that is repeated or
-    /// arrives late is no error.
+    /// ends the connection, or means that the connection has already ended. If a packet is a duplicate or
+    /// arrives late, this is no error.
     ///
     /// # Panics
     /// Panics in debug builds if packets were received for half of [`timeout`](crate::ClientConfig::timeout)
-    /// without a [`tick`](Self::tick). The content of the packets does not matter. Packets after the end of
-    /// the session do not count.
+    /// without a call of [`tick`](Self::tick), whatever they contained. Packets after the end of the session
+    /// do not count.
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         let context =
@@ -109,29 +108,30 @@ impl Client {
     }
 
     /// Ends the connection with the server. The next [`poll_transmit`](Self::poll_transmit) returns a
-    /// disconnect packet, which tells the server that the connection has ended. The objects of the client
-    /// stay as they are, and the client does not connect again. The disconnect packet may be lost. The client
-    /// sends it again when it [receives](Self::receive) a packet which shows that the server does not know of
-    /// the end. To end a connection reliably, continue to receive and poll packets for about a second.
+    /// disconnect packet, which tells the server that the connection has ended. The objects of the client do
+    /// not change, and the client does not connect again. The disconnect packet may be lost. Therefore the
+    /// client sends it again whenever it [receives](Self::receive) a packet that shows that the server still
+    /// considers the session open. To end a connection reliably, continue to receive and poll packets for
+    /// about a second.
     pub fn disconnect(&mut self) {
         self.session.stop();
         self.end(DisconnectReason::Closed);
     }
 
     /// Ends the connection in the same way as [`disconnect`](Self::disconnect), and tells the server the
-    /// reason. The server reports it as [`DisconnectReason::ClosedWith`]. The reason is cut if it is longer
-    /// than 255 bytes, or longer than the packet limit minus 8 bytes.
+    /// reason. The server reports it as [`DisconnectReason::ClosedWith`]. The reason is truncated to 255
+    /// bytes, or to the packet limit minus 8 bytes if that is less.
     pub fn disconnect_with(&mut self, text: &str) {
         self.session.stop();
         self.end(DisconnectReason::ClosedWith(shortened(text)));
     }
 
     /// Makes the packets of this tick. They contain handshake data, acks, messages or inputs, or keep the
-    /// connection alive. The argument `now` is the time since a fixed start that you choose, not the time
-    /// since the last tick. Pass `start.elapsed()`, with one `start = Instant::now()` for the whole game. The
-    /// server may have another start. Pass times of the same clock to [`receive`](Self::receive). `now`
-    /// should never decrease: an earlier time counts as the latest time so far. Call `tick` in every frame,
-    /// because without it the client neither connects nor stays connected.
+    /// connection alive. `now` is the time since a fixed start that you choose, not the time since the last
+    /// tick. Pass `start.elapsed()`, with one `start = Instant::now()` for the whole game. The server may
+    /// have another start. Pass times of the same clock to [`receive`](Self::receive). `now` should never
+    /// decrease: if it does, the greatest time so far is used. Call `tick` in every frame, because without it
+    /// the client neither connects nor remains connected.
     ///
     /// With the feature `tracing`, a tick logs a warning if more than
     /// [`timeout`](crate::ClientConfig::timeout) has passed since the last tick.
@@ -168,22 +168,23 @@ impl Client {
         }
     }
 
-    /// Sets the greatest size of the packets to the server, in bytes, for example when the transport has
-    /// measured what the path carries. (QUIC raises its limit from 1,162 bytes after some time.) The size can
-    /// be raised and lowered at any time, even before the first [`tick`](Self::tick). It stays set in later
-    /// sessions. It does not change the packets of the server, which has its own transport.
+    /// Sets the greatest size of the packets to the server, in bytes, for example after the transport has
+    /// measured which size the path delivers. (QUIC raises its limit from 1,162 bytes after some time.) The
+    /// size can be raised and lowered at any time, even before the first [`tick`](Self::tick). It also
+    /// applies to later sessions. It does not apply to the packets of the server, which has its own
+    /// transport.
     ///
     /// The size is at most [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes) and at most the
     /// server's [`mtu_bytes`](crate::ServerConfig::mtu_bytes), which limit the packets that each side
-    /// receives. It is at least 508, unless one of these limits is lower. Packets that were made already keep
-    /// their size. If parts of a message do not fit any more, the message is split again, and sent again from
-    /// its beginning.
+    /// receives. It is at least 508, unless one of these limits is lower. Packets that were already made keep
+    /// their size. If parts of a message no longer fit, the message is split again, and sent again from its
+    /// beginning.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.session.set_packet_bytes(bytes);
     }
 
-    /// Returns the next packet for the server. The caller sends the packet immediately. Returns `None` if
-    /// this tick has no more packets.
+    /// Returns the next packet for the server, which the caller must send immediately. Returns `None` if this
+    /// tick has no more packets.
     ///
     /// # Panics
     /// Panics in debug builds if this method is called 1,000 times and [`tick`](Self::tick) was never called.

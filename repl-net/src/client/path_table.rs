@@ -1,8 +1,8 @@
-//! The paths that a server has named: which path belongs to which slot, and which paths are destroyed (S199,
-//! S212).
+//! The paths of static objects that a server has sent: which path belongs to which slot, and which paths are
+//! destroyed (S199, S212).
 //!
-//! *Invariant:* a path belongs to at most one slot, and a slot has at most one path. Therefore a server
-//! cannot make a client keep more paths than the client has slots.
+//! *Invariant:* a path belongs to at most one slot, and a slot has at most one path. Therefore a server can
+//! make a client store at most one path for each slot.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,14 +24,14 @@ struct NamedPath {
     path: Arc<str>,
     /// The generation of the object with the path, or `None` if the server has destroyed the object.
     generation: Option<NonZeroU32>,
-    /// Whether the user has placed the object in the slot.
+    /// Whether the object in the slot is one that the user has placed under the path.
     is_bound: bool,
 }
 
 impl PathTable {
-    /// Returns the path of the object that an opening names. Returns `None` if a correct server cannot have
-    /// sent this opening: the client knows no path of the object or knows a different path, or the path
-    /// belongs to another object.
+    /// Returns the path in an opening, or the known path if the opening contains none. Returns `None` if a
+    /// correct server cannot have sent this opening: the client does not know the path of the object or knows
+    /// another path, or the path belongs to another object.
     pub(crate) fn resolve<'a>(
         &'a self,
         slot: u32,
@@ -52,12 +52,11 @@ impl PathTable {
         (entry.generation == Some(generation)).then_some(&entry.path)
     }
 
-    /// Returns the path of a slot, if the user has placed the object in it.
+    /// Returns the path of a slot, if its object is one that the user has placed.
     pub(crate) fn bound_path(&self, slot: u32) -> Option<&Arc<str>> {
         self.by_slot.get(&slot).filter(|entry| entry.is_bound).map(|entry| &entry.path)
     }
 
-    /// Returns the slot and the generation of the object with a path.
     pub(crate) fn find(&self, path: &str) -> Option<(u32, NonZeroU32)> {
         let slot = *self.by_path.get(path)?;
         Some((slot, self.by_slot.get(&slot)?.generation?))
@@ -72,7 +71,7 @@ impl PathTable {
         self.by_slot.get(&slot).is_some_and(|entry| entry.generation.is_none())
     }
 
-    /// Records that a static object was opened in an empty slot.
+    /// Records that a static object with a path was opened in an empty slot.
     pub(crate) fn open(&mut self, slot: u32, generation: NonZeroU32, path: Arc<str>, is_bound: bool) {
         if let Some(&holder) = self.by_path.get(&path) {
             self.remove(holder);
@@ -86,24 +85,24 @@ impl PathTable {
         self.by_slot.insert(slot, entry);
     }
 
-    /// Forgets the path of a slot. This is called when an object without a path takes the slot, and when the
-    /// object in the slot was torn off.
+    /// Forgets the path of a slot. This is called when an object without a path is opened in the slot, and
+    /// when the object in the slot was torn off.
     pub(crate) fn remove(&mut self, slot: u32) {
         if let Some(entry) = self.by_slot.remove(&slot) {
             self.by_path.remove(&entry.path);
         }
     }
 
-    /// Sets whether the user has placed the object in a slot.
+    /// Sets whether the object in a slot is one that the user has placed.
     pub(crate) fn set_bound(&mut self, slot: u32, is_bound: bool) {
         if let Some(entry) = self.by_slot.get_mut(&slot) {
             entry.is_bound = is_bound;
         }
     }
 
-    /// Records that the server has destroyed the object of a slot. The closing contains the path (`named`)
-    /// only if the client may not know it. Returns the path if the client did not know yet that it is
-    /// destroyed.
+    /// Records that the server has destroyed the object of a slot. `named` is the path in the closing (the
+    /// removal in the packet), which is there only if the client may not know it. Returns the path if the
+    /// client did not know yet that it is destroyed.
     pub(crate) fn destroy(&mut self, slot: u32, named: Option<&str>) -> Option<Arc<str>> {
         if let Some(entry) = self.by_slot.get_mut(&slot)
             && entry.generation.is_some()
@@ -114,22 +113,21 @@ impl PathTable {
         let path = named?;
         let holder = self.by_path.get(path).copied();
         if holder.is_some_and(|holder| !self.is_destroyed_in(holder)) {
-            // A late copy of the closing must not remove another object with this path.
+            // If a closing arrives late, it must not remove another object that has this path now.
             return None;
         }
-        // The path moves to the slot of the last closing, because the server may reuse the earlier slot.
+        // The path moves to the slot of the newest closing, because the server may reuse the earlier slot.
         holder.into_iter().for_each(|holder| self.remove(holder));
         let path: Arc<str> = Arc::from(path);
         self.insert(slot, NamedPath { path: path.clone(), generation: None, is_bound: false });
         holder.is_none().then_some(path)
     }
 
-    /// Returns the paths of the objects that the server has destroyed.
+    /// Returns the paths whose objects the server has destroyed.
     pub(crate) fn destroyed(&self) -> impl Iterator<Item = &Arc<str>> {
         self.by_slot.values().filter(|entry| entry.generation.is_none()).map(|entry| &entry.path)
     }
 
-    /// Forgets which paths are destroyed.
     pub(crate) fn forget_destroyed(&mut self) {
         let Self { by_slot, by_path } = self;
         by_slot.retain(|_, entry| {
@@ -141,7 +139,6 @@ impl PathTable {
         });
     }
 
-    /// Forgets all paths, because a new session has begun.
     pub(crate) fn clear(&mut self) {
         self.by_slot.clear();
         self.by_path.clear();
@@ -188,7 +185,8 @@ mod tests {
             assert!(table.by_slot.len() <= 7 && table.by_path.len() == table.by_slot.len());
         }
         assert!(table.is_destroyed("door 999") && !table.is_destroyed("door 0"));
-        // The server forgets a path, reuses its slot, and destroys another object with this path.
+        // The server has forgotten the path and reused its slot. Then it destroys another object with this
+        // path.
         assert_eq!(table.destroy(6, Some("door 999")), None);
         table.open(5, FIRST, Arc::from("hatch"), false);
         assert!(table.is_destroyed("door 999"));

@@ -1,7 +1,7 @@
-//! Begins and ends sessions of a client, and decides what happens to its objects then.
+//! Begins and ends sessions of a client, and decides what happens to its objects.
 //!
-//! *Invariant:* a later session uses nothing of an earlier session except the registered types, messages and
-//! calls that were not polled, references that the user has, and the statistics.
+//! *Invariant:* only the following remains from an earlier session: the registered types, messages and calls
+//! that were not polled, references that the user has, and the statistics.
 
 use repl_link::DisconnectReason;
 use repl_link::parts::Beginning;
@@ -11,8 +11,8 @@ use crate::session::events::ClientEvent;
 use crate::telemetry;
 
 impl Client {
-    /// Handles the welcome that begins a session. Objects of an earlier session are removed, because the
-    /// server sends again every object that the client may still see.
+    /// Begins a session after the server has accepted the client. Objects of an earlier session are removed,
+    /// because the server sends again every object that the client may still see.
     pub(super) fn session_began(&mut self, beginning: Beginning) {
         if beginning != Beginning::First {
             let is_other_server = beginning == Beginning::OtherServer;
@@ -23,13 +23,12 @@ impl Client {
         self.events.push(ClientEvent::Connected);
     }
 
-    /// Handles the end of a session.
     pub(super) fn session_ended(&mut self, reason: DisconnectReason) {
         telemetry::event!(INFO, reason = %reason, "the session with the server has ended");
         self.events.push(ClientEvent::Disconnected(reason));
     }
 
-    /// Begins the next session, if it is due.
+    /// Begins the next session, if the time for it has come.
     pub(super) fn reconnect(&mut self) {
         if self.session.reconnect(&self.config.terms()) {
             self.status = Default::default();

@@ -1,11 +1,12 @@
 //! A replica column: stores all objects of one class on a client.
 //!
-//! The values of an update are read in one of two ways: by a walk over the program of the class, which is its
-//! list of commands, or by a recipe. A recipe is a short list of reads for one set of properties.
+//! The values of an update are read in one of two ways: by a walk over the program of the class (the list of
+//! all its properties), or by a recipe. A recipe is a short list of reads for one set of properties, and is
+//! faster.
 //!
 //! *Invariant:* row `n` of each list belongs to the same object. The list `old` is used only for classes with
-//! notifies. As soon as the user may have changed an object, the object has a base, which is a copy of the
-//! values that the server sent.
+//! notifies. Before the user can change an object, the object has a base: a copy of the values that the
+//! server sent.
 
 use std::any::Any;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use repl_core::__private::{ObjectCallbackPolicy, preload, preload_all};
 use repl_core::{
-    Base, BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Objects,
+    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Objects,
     Observer, Program, PropertyIndex, ReadRecipe, ReferenceMap, Replicated,
 };
 use repl_link::parts::Sequence;
@@ -29,19 +30,21 @@ use crate::session::archetype::Archetype;
 /// Objects of at most this size are prefetched as a whole.
 const PRELOADED_BYTES: usize = 256;
 
-/// The object that an update changes, or the new objects that several updates create.
+/// The existing object that an update changes, or the new objects that several updates create.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject<'a> {
     /// The update changes the existing object in this row.
     Row(u32),
-    /// The updates are consecutive in the packet. They create new objects with the initial values of an
-    /// archetype.
+    /// The updates are consecutive in the packet. Each creates an object, which first has the initial values
+    /// of an archetype.
     New { archetype: u32, objects: u32 },
-    /// The update binds the object that the user has placed under this path.
+    /// The update sets the values of the object that the user has placed under this path, which then belongs
+    /// to the server's object.
     Placed(&'a str),
 }
 
-/// Updates of the same properties that were validated by a recipe.
+/// Values that were validated and can be read by a recipe. They may be several updates of the same
+/// properties.
 #[derive(Clone, Copy)]
 pub(crate) struct Prepared<'a> {
     pub(crate) handles: &'a HandleSet,
@@ -50,7 +53,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) body: BitSlice<'a>,
 }
 
-/// A callback of the user's object type. S54 states the order in which callbacks run.
+/// A callback of the user's object type. Statement S54 lists the order in which callbacks run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
     PreNetReceive,
@@ -61,21 +64,21 @@ pub(crate) enum Callback {
     PostNetInit,
 }
 
-/// A property that a packet contained and that has a notify.
+/// A property with a notify that a packet contained.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedNotify {
-    /// The number of the notify in the class.
+    /// The index of the notify in the class.
     notify: u32,
     pub(crate) property: PropertyIndex,
-    /// Whether the notify must be called (S49, S50).
+    /// Whether the notify must be called (S49, S50): the value has changed, or the notify is always called.
     pub(crate) is_due: bool,
 }
 
-/// The functions of a replica column that do not depend on its Rust type.
+/// The functions of a replica column that can be called without knowing its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads the updates of a subject without applying them, to check that they are valid. Stores the data
-    /// that [`apply`](Self::apply) needs in `checked`.
+    /// Reads the updates of a subject without applying them, to check that they are valid. Stores in
+    /// `checked` what [`apply`](Self::apply) needs.
     fn validate(
         &self,
         subject: Subject<'_>,
@@ -84,15 +87,13 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Returns what is kept of the value of a property to apply differences to it. `None` if it is always sent
-    /// whole.
-    fn base_of(&self, row: u32, handle: u32) -> Option<Base>;
-    /// Returns how updates of `handles` are read, if they need no walk over the program.
+    /// Returns a recipe that reads the properties `handles`, or `None` if they must be read by a walk over
+    /// the program.
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe>;
-    /// Prefetches the object in a row, because an update will soon change it.
+    /// Loads the object in a row into the processor's cache, because an update will soon change it.
     fn preload(&self, row: u32);
-    /// Applies updates of the same properties by a recipe, and records them in the table of slots, with their
-    /// stamp. Calls the callback before each update, and stores the same old values as
+    /// Applies updates of the same properties by a recipe, and records each of them in the table of slots
+    /// with its stamp. Calls the callback before each update, and stores the same old values as
     /// [`apply`](Self::apply).
     fn apply_prepared(
         &mut self,
@@ -100,11 +101,12 @@ pub(crate) trait Replica: Any + Send + Sync {
         slots: (&mut SlotTable, Sequence),
         prepared: Prepared<'_>,
     );
-    /// Does the same as [`apply_prepared`](Self::apply_prepared) for the objects in consecutive rows, but
-    /// records nothing. The values of the first object begin at the position `at`. The values of the other
-    /// objects follow. Returns the position after the last values.
+    /// Does the same as [`apply_prepared`](Self::apply_prepared) for objects in consecutive rows, but records
+    /// nothing. The values of the first object begin at the bit position `at`. The values of the other
+    /// objects follow. Returns the position after the last value.
     fn apply_run(&mut self, rows: Range<u32>, at: usize, prepared: Prepared<'_>) -> usize;
-    /// Applies an update that was validated. Stores the old values that [`changed`](Self::changed) needs.
+    /// Applies an update that was validated. Stores the old values with which [`changed`](Self::changed)
+    /// compares.
     fn apply(
         &mut self,
         row: u32,
@@ -113,52 +115,53 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
-    /// Returns whether the column must be called after a packet with an update of its objects was applied,
-    /// because the objects have callbacks or notifies, or have collections that report changes.
+    /// Returns whether the column must be called after a packet has updated its objects, because the objects
+    /// have callbacks or notifies, or collections that report changes.
     fn is_watched(&self) -> bool;
-    /// Adds to `notified` the properties in `handles` that have a notify.
+    /// For each property in `handles` that has a notify, adds the notify to `notified`, and whether it must
+    /// be called.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
-    /// Prepares to read leaves (single values) of the property at `handle` again. Stores the old value of the
-    /// property, unless this packet has already changed the property.
+    /// Prepares to read leaves (values that are sent as a unit) of the property at `handle` again. Stores the
+    /// old value of the property, unless this packet has already changed the property.
     fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>);
-    /// Reads one leaf of an object again from its stored bits (S118).
+    /// Reads one leaf of an object again from its stored bits, because references in it resolve differently
+    /// (S118).
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// Checks again which properties have changed, after leaves of the object were read again.
     fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);
-    /// Returns the number of archetypes of the class, including the values of `Default`.
+    /// Returns the number of archetypes of the class (its sets of initial values), plus one for the values of
+    /// `Default`.
     fn archetypes(&self) -> u32;
-    /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
-    /// are for the values of `Default`. [`Class::begin_sums`] describes the checksums.
+    /// Returns checksums of the initial values of all properties, for each archetype. The first checksums are
+    /// those for the values of `Default`. [`Class::begin_sums`] describes the checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds objects with the initial values of their archetype, in consecutive rows. Returns the row of the
+    /// Adds objects with the initial values of an archetype, in consecutive rows. Returns the row of the
     /// first object.
     fn insert(&mut self, slots: Range<u32>, archetype: u32) -> u32;
-    /// Removes an object from the column. The user can still read the removed object as
-    /// [departed](crate::ClientObjectInfo::departed), until it is released. Returns the slot of the object
-    /// that was moved to the row of the removed object.
+    /// Removes an object from its row. Until it is [released](Self::release), the user can still read the
+    /// object as [departed](crate::ClientObjectInfo::departed). Returns the slot of the object that was moved
+    /// to this row.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
-    /// Returns whether an object that the user has placed under a path still waits for the object of the
-    /// server.
+    /// Returns whether the user has placed an object under a path, and the server's object has not arrived.
     fn has_placed(&self, path: &str) -> bool;
-    /// Moves the object that the user has placed under a path into a row, and so binds it to the object of
-    /// the server. It loses the map entries with keys that refer to missing objects. Returns the row, or
+    /// Moves the object that the user has placed under a path into a row, so that it becomes the server's
+    /// object. Map entries whose keys refer to missing objects are removed from it. Returns the row, or
     /// `None` if no object waits under this path.
     fn bind(&mut self, slot: u32, path: &str, objects: &dyn Objects) -> Option<u32>;
-    /// Takes an object out of its row, and keeps it as an object that the user has placed. Returns the slot
+    /// Removes an object from its row, and keeps it as an object that the user has placed. Returns the slot
     /// of the object that was moved to this row.
     fn unbind(&mut self, row: u32, path: Arc<str>) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
-    /// Takes an object out of its row, because it was torn off. The user keeps the object. Returns the slot
+    /// Removes an object from its row, because it was torn off. The user keeps the object. Returns the slot
     /// of the object that was moved to this row.
     fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32>;
     /// Removes an object that was torn off. Until it is [released](Self::release), the user can still read it
     /// as departed.
     fn remove_torn_off(&mut self, guid: Guid);
-    /// Ends an update of an object's collections: calls the callbacks of the collections, and then removes
-    /// the items that the update removes (S178).
+    /// Completes an update of an object's collections: calls the callbacks of their elements, and then
+    /// removes those elements that the update removes (S178).
     fn finish_update(&mut self, row: u32);
-    /// Calls a callback of the user for an object.
     fn call(&mut self, row: u32, callback: Callback);
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -169,16 +172,16 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) class: Class<T>,
     is_watched: bool,
     pub(crate) live: Rows<T>,
-    /// The values from before the last update, which are passed to notifies.
+    /// For each object, the values before the last update, which are passed to notifies.
     old: Rows<T>,
-    /// For each object that the user may have changed, the values that the server sent.
+    /// For each object that the user may have changed, a copy with the values that the server sent.
     bases: Bases<T>,
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
     pub(crate) departed: KeyedObjects<Guid, T>,
     /// Objects that the server has torn off. They belong to the user.
     pub(crate) torn_off: KeyedObjects<Guid, T>,
-    /// The objects that the user has placed under paths, except those that are in a row.
+    /// The objects that the user has placed under paths, except those that belong to a server's object now.
     pub(crate) placed: KeyedObjects<Arc<str>, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Notifies,
@@ -208,8 +211,8 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// Returns the object in a row, so that the user can change it. First creates the base of the object, if
-    /// it has none.
+    /// Returns the object in a row, so that the user can change it. First creates the base of the object (a
+    /// copy with the server's values) if it has none.
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
@@ -218,7 +221,8 @@ impl<T: Replicated> TypedReplica<T> {
         Some(live)
     }
 
-    /// Creates the base of an object before an update is applied to it, if the object has none.
+    /// Creates the base of an object (a copy with the server's values) before an update is applied, if it has
+    /// none.
     fn prepare_base(&mut self, row: u32) {
         let row = row as usize;
         if let (Some(live), Some(slot)) = (self.live.get(row), self.slots.get(row)) {
@@ -237,14 +241,13 @@ impl<T: Replicated> TypedReplica<T> {
         bases.remove_if_equal(class, slot, live);
     }
 
-    /// Adds an object in a new row, and returns the row.
     fn push_row(&mut self, slot: u32, object: T) -> u32 {
         self.live.push(object);
         self.slots.push(slot);
         (self.live.len() as u32).saturating_sub(1)
     }
 
-    /// Takes the object out of a row. Returns the object, and the slot of the object that was moved to the
+    /// Removes the object from a row. Returns the object, and the slot of the object that was moved to this
     /// row.
     fn take_row(&mut self, row: u32) -> Option<(T, Option<u32>)> {
         let row = row as usize;
@@ -256,14 +259,15 @@ impl<T: Replicated> TypedReplica<T> {
         Some((object, self.slots.get(row).copied()))
     }
 
-    /// Returns the object in `row` with exactly the values that the server sent.
+    /// Returns the base of the object in `row`, or the object itself if it has no base: in each case, the
+    /// values that the server sent.
     fn base(&self, row: usize) -> Option<&T> {
         let base = if self.bases.is_empty() { None } else { self.bases.get(*self.slots.get(row)?) };
         base.map(|base| &base.sent).or_else(|| self.live.get(row))
     }
 
-    /// Applies an update to the object in `row`. The values of the update begin at the position `at`. Returns
-    /// the position after the values.
+    /// Applies an update to the object in `row`. The values of the update begin at the bit position `at`.
+    /// Returns the position after the values.
     #[inline(always)]
     fn read_by(&mut self, row: u32, at: usize, prepared: Prepared<'_>) -> usize {
         let Prepared { handles, recipe, body } = prepared;
@@ -285,7 +289,7 @@ impl<T: Replicated> TypedReplica<T> {
     }
 
     /// Applies an update to an object and to its base. Drops the base if it is no longer needed. Returns the
-    /// position after the values of the update.
+    /// bit position after the values of the update.
     #[inline(never)]
     fn read_both_by(&mut self, row: usize, at: usize, prepared: Prepared<'_>) -> usize {
         let Self { class, live, bases, slots, .. } = self;
@@ -297,21 +301,21 @@ impl<T: Replicated> TypedReplica<T> {
         end
     }
 
-    /// Stores the old values of the properties in `handles` that have a notify.
+    /// Stores the current values of those properties in `handles` that have a notify, as old values.
     fn remember(&mut self, row: usize, handles: &HandleSet) {
         let Self { class, live, old, notifies, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
         let mut remembered = notifies.handles_among(handles);
-        // Old values of collections are not stored, because each update would copy all items. Collections
-        // record their changes by themselves.
+        // Old values of collections are not stored, because copying all items in each update would be slow.
+        // Collections record their own changes.
         remembered.difference(class.keyed());
         if !remembered.is_empty() {
             class.copy(live, old, &remembered);
         }
     }
 
-    /// Returns the notify of a property, and whether it must be called. A notify must be called if its
-    /// property has changed, or if the notify is `Always` (S49, S50).
+    /// Returns the notify of a property, and whether it must be called: the property has changed, or the
+    /// notify is always called (S49, S50).
     fn notified(&self, row: usize, notify: u32) -> Option<ReceivedNotify> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
         let NotifyOf { property, when, handles } = self.notifies.get(notify)?;
@@ -353,10 +357,6 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn base_of(&self, row: u32, handle: u32) -> Option<Base> {
-        self.class.base(self.base(row as usize)?, handle)
-    }
-
     fn recipe(&self, handles: &HandleSet) -> Option<ReadRecipe> {
         self.class.read_recipe(handles)
     }
@@ -394,8 +394,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) {
-        // Callbacks of map entries run while the update is applied. A map entry with a key that refers to a
-        // missing object is stored only in the base.
+        // Two cases need a base. Callbacks of map entries run while the update is applied. And a map entry
+        // whose key refers to a missing object is stored only in the base.
         if self.class.lends_entries() || update.refers() {
             self.prepare_base(row);
         }
@@ -429,7 +429,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
         let row = row as usize;
         let Some(notify) = self.notifies.number_at(handle) else { return };
-        // If this packet has already changed the property, the old value is already stored.
+        // If the property is already in `notified`, this packet has changed it, and its old value was stored.
         if notified.iter().all(|known| known.notify != notify) {
             let mut handles = HandleSet::new();
             handles.insert(handle);
@@ -475,7 +475,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     fn bind(&mut self, slot: u32, path: &str, objects: &dyn Objects) -> Option<u32> {
         let mut object = self.placed.remove(path)?;
         self.class.make_replica(&mut object);
-        // While this object waited, removed objects could not hide the entries that refer to them.
+        // While this object waited, objects may have been removed to which keys of its map entries refer.
         self.class.hide_unmapped(&mut object, objects);
         if !self.notifies.is_empty() {
             let mut old = self.class.shadow_of(&object);
@@ -545,7 +545,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         if !T::CallbackPolicy::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
             return;
         }
-        // Updates of arrays are deltas to the values that the server sent, so keep these before the callback
+        // Updates of arrays are applied to the values that the server sent, so copy these before the callback
         // can write.
         if self.class.has_arrays() {
             self.borrow_for_user(row);

@@ -1,6 +1,7 @@
 //! All objects of a client, with their classes.
 //!
-//! *Invariant:* an object is in the column of its class and in the table of slots, or in neither.
+//! *Invariant:* an object is in the column of its class and also in the table of slots, or in neither of
+//! them.
 
 mod applier;
 mod assets;
@@ -40,7 +41,7 @@ use crate::updates::update::UpdateKind;
 
 pub use placed::Placed;
 
-/// An object that the current packet has created or changed.
+/// An object that the current packet has created or changed, for its callbacks.
 #[derive(Debug)]
 struct ChangedObject {
     slot: u32,
@@ -49,8 +50,8 @@ struct ChangedObject {
 }
 
 impl ChangedObject {
-    /// Returns the record of the object in a slot and row of `column`, after the values of `handles` were
-    /// applied to it.
+    /// Returns the record of the object in `slot` and in the row `row` of `column`. The values of `handles`
+    /// were already applied to it.
     fn of(column: &dyn Replica, (slot, row): (u32, u32), is_new: bool, handles: &HandleSet) -> Self {
         let mut notified = Vec::new();
         column.changed(row, handles, &mut notified);
@@ -71,14 +72,14 @@ pub(crate) struct Replicas {
     reassembly: Reassembly,
     max_object_bytes: usize,
     pub(crate) traffic: Option<Traffic>,
-    /// Whether each update is applied by a walk over its class, without recipes.
+    /// Whether each update is applied by a walk over its class, without recipes (for tests).
     pub(crate) walks_only: bool,
     previous: PreviousLists,
     seen: SlotSet,
     /// The objects that the current packet creates and removes, as far as the packet was validated.
     outcome: Outcome,
     checked: Checked,
-    /// The entries of the current packet that were validated so far.
+    /// The validated entries of the current packet.
     contents: ValidatedEntries,
     touched: Vec<ChangedObject>,
     /// The guids of objects that the current packet created or removed.
@@ -131,7 +132,7 @@ impl Replicas {
         column
     }
 
-    /// Assigns a wire number to each class.
+    /// Assigns to each class the number that identifies it on the wire.
     pub(crate) fn number_classes(&mut self, messages: impl Iterator<Item = ChannelTerms>) {
         let entries = self.columns.iter().map(|column| (column.program().layout(), column.begin_sums()));
         self.classes = ClassList::new(entries, messages);
@@ -150,19 +151,18 @@ impl Replicas {
         is_in_slot.then(|| self.slots.class_and_row(guid.slot())).flatten()
     }
 
-    /// Returns an object that knows which objects exist.
     pub(crate) fn objects(&self) -> &dyn Objects {
         &self.slots
     }
 
-    /// Returns whether an object that does not exist here may still arrive. The argument is the guid of the
-    /// object on the wire.
+    /// Returns whether an object that does not exist on this client may still arrive. The argument is the
+    /// object's guid on the wire.
     pub(crate) fn may_come(&self, guid: Guid) -> bool {
         self.slots.may_come(guid)
     }
 
-    /// Removes the object in a slot, if there is one. Returns its guid on the wire. If the user has placed
-    /// the object, the client keeps it.
+    /// Removes the object in a slot, if there is one, and returns its guid on the wire. If the user has
+    /// placed the object, the client keeps it as a placed object.
     fn close(&mut self, slot: u32, reason: CloseReason) -> Option<Guid> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.class_and_row(slot)?;
@@ -191,9 +191,9 @@ impl Replicas {
         Some(Guid::new(slot, generation))
     }
 
-    /// Keeps a removed object of a class, so that the user can still read it. `parent` is the parent object,
-    /// if it was a subobject. If an earlier object had the same guid and another class, the earlier object
-    /// can no longer be read.
+    /// Keeps a removed object of a class, so that the user can still read it. `parent` is its parent if it
+    /// was a subobject. If a removed object with the same guid and another class can still be read, that
+    /// object is dropped.
     fn depart(&mut self, (guid, class): (Guid, u16), parent: Option<ObjectRef<()>>) {
         if let Some(former) = self.departed.insert(guid, class, parent)
             && let Some(column) = self.columns.get_mut(former as usize)
@@ -202,18 +202,18 @@ impl Replicas {
         }
     }
 
-    /// Returns the epoch of the references that the user has.
+    /// Returns the epoch: the number that was added to the generations in the references that the user has.
     pub(crate) fn epoch(&self) -> Epoch {
         self.slots.epoch
     }
 
-    /// Returns the resolver for references on the wire.
+    /// Returns what resolves references on the wire.
     pub(crate) fn resolver(&self) -> &impl Objects {
         &self.slots
     }
 
-    /// Returns a recipe that reads updates of `handles` of a class, or `None` if they must be read by a walk
-    /// over its program.
+    /// Returns a recipe that reads the properties `handles`, or `None` if they must be read by a walk over
+    /// the program of the class.
     fn recipe(&self, column: &dyn Replica, handles: &HandleSet) -> Option<ReadRecipe> {
         if self.walks_only { None } else { column.recipe(handles) }
     }

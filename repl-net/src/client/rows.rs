@@ -1,17 +1,17 @@
-//! The objects of a class, one in each row. Their memory consists of pieces, so existing objects do not move
-//! when others are added. In one growing vector, the many objects of a client that joins would be copied
-//! several times.
+//! The objects of a class, one in each row. Their memory consists of pieces, so existing objects are not
+//! moved when others are added. In one growing vector, the objects would be copied several times when a
+//! client joins and receives many objects.
 //!
-//! *Invariant:* all pieces except the last one are full, and no piece is empty. The spare piece is empty.
+//! *Invariant:* all pieces except the last one are full, and no piece is empty. The spare vector is empty.
 
 /// A list of objects.
 pub(crate) struct Rows<T> {
     pieces: Vec<Vec<T>>,
-    /// The memory of the last piece that became empty. The next piece reuses it.
+    /// The memory of the piece that became empty last. The next piece reuses it.
     spare: Vec<T>,
 }
 
-/// The greatest size of a piece in bytes, unless an object is very large.
+/// The greatest size of a piece in bytes, unless [`LEAST_OBJECTS`] objects are larger.
 const PIECE_BYTES: usize = 1 << 15;
 
 /// The least number of objects in a full piece.
@@ -24,23 +24,21 @@ impl<T> Default for Rows<T> {
 }
 
 impl<T> Rows<T> {
-    /// The number of objects in a full piece is 2 to the power of `FULL_BITS`.
+    /// The binary logarithm of the number of objects in a full piece.
     const FULL_BITS: u32 = {
         let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         let fitting = PIECE_BYTES / size;
         if fitting < LEAST_OBJECTS { LEAST_OBJECTS.ilog2() } else { fitting.ilog2() }
     };
 
-    /// The number of objects of a full piece.
     const FULL: usize = 1 << Self::FULL_BITS;
 
-    /// Returns the piece of a row, and the index of the row in this piece.
+    /// Returns the index of the piece that contains a row, and the index of the row in this piece.
     #[inline]
     const fn place(row: usize) -> (usize, usize) {
         (row.wrapping_shr(Self::FULL_BITS), row & Self::FULL.wrapping_sub(1))
     }
 
-    /// Returns the number of objects.
     pub(crate) fn len(&self) -> usize {
         let before = self.pieces.len().saturating_sub(1).saturating_mul(Self::FULL);
         self.pieces.last().map_or(0, |last| before.saturating_add(last.len()))
@@ -58,17 +56,15 @@ impl<T> Rows<T> {
         self.pieces.get_mut(piece)?.get_mut(at)
     }
 
-    /// Returns all objects in the order of their rows.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.pieces.iter().flatten()
     }
 
-    /// Adds an object after all others.
     pub(crate) fn push(&mut self, object: T) {
         self.extend(std::iter::once(object));
     }
 
-    /// Adds objects after all others.
+    /// Adds objects at the end.
     pub(crate) fn extend(&mut self, objects: impl ExactSizeIterator<Item = T>) {
         let mut objects = objects;
         while objects.len() > 0 {
@@ -77,7 +73,7 @@ impl<T> Rows<T> {
                     let free = Self::FULL.saturating_sub(last.len());
                     last.extend(objects.by_ref().take(free));
                 }
-                // The first piece grows with its objects, because most classes have few objects.
+                // The first piece grows like a vector, because most classes have few objects.
                 None => self.pieces.push(Vec::new()),
                 Some(_) => {
                     let mut piece = std::mem::take(&mut self.spare);
@@ -89,7 +85,7 @@ impl<T> Rows<T> {
     }
 
     /// Removes the object in a row, and moves the last object to this row. Returns the removed object, or
-    /// `None` if there is no such row.
+    /// `None` if the row does not exist.
     pub(crate) fn swap_remove(&mut self, row: usize) -> Option<T> {
         if row >= self.len() {
             return None;
@@ -111,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// A type so large that few objects fit into a piece.
+    /// A type of which only few objects fit into a piece.
     type Large = [u16; 2_000];
 
     proptest! {

@@ -1,5 +1,5 @@
-//! The slots of a client: which object each slot contains, where the object is stored, and when it was last
-//! updated.
+//! The slots of a client. For each slot, the table has the object in it, where the object is stored, and when
+//! it was updated last.
 //!
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
 //! packet.
@@ -20,13 +20,13 @@ use crate::body::role::{Proxy, Role};
 /// The state of one slot. It takes less than one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The stamp of the last update of the object, plus one, or zero if there was no update. The stamp of an
-    /// update is the number of the first packet of its tick.
+    /// The stamp of the object's newest update plus one, or zero if there was no update. The stamp of an
+    /// update is the number of the first packet of the server's tick in which it was made.
     stamp: u64,
     /// The generation of the object, or zero if the slot is empty.
     generation: u32,
-    /// The row of the object in the column of its class. If the slot is empty, this field instead has the
-    /// lowest generation of an object that may still arrive. Older objects never come back to a slot.
+    /// The row of the object in the column of its class. If the slot is empty, this is the lowest generation
+    /// of an object that may still arrive in the slot: objects with lower generations never return.
     row: u32,
     class: u16,
     /// The role of the object on this client, whether this client owns it, and whether it sleeps.
@@ -41,26 +41,27 @@ const EMPTY: Slot = Slot {
     proxy: Proxy { is_owner: false, role: Role::SimulatedProxy, is_asleep: false },
 };
 
-/// The table of the slots of a client. The number of slots is fixed when the client is made.
+/// The table of the slots of a client. The number of slots is fixed when the client is created.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// The slots up to the highest slot that was ever used. Memory for all slots is allocated at the start,
-    /// so no packet causes an allocation.
+    /// The slots up to the highest slot that was ever used. Memory for all slots is allocated when the client
+    /// is created, so no packet causes an allocation.
     slots: Vec<Slot>,
-    /// The number of slots of the client.
+    /// The number of slots of the client, used or not.
     len: usize,
     /// The parents of all subobjects.
     pub(super) families: Forest,
     /// The objects that the current packet creates and removes. References resolve as if the whole packet had
-    /// been applied, so the order of the entries in the packet does not matter.
+    /// already been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
-    /// The torn-off objects, which are in no slot any more. The keys are the guids that the user sees.
+    /// The torn-off objects, which are no longer in a slot. The keys are the guids in the user's references.
     pub(super) torn_off: TornOff,
     /// The assets that the server has named, and the assets that the user has added.
     pub(super) assets: AssetTable,
-    /// The epoch of the references that the user has.
+    /// The epoch: it converts guids on the wire to the guids in the user's references, and back.
     pub(super) epoch: Epoch,
-    /// The greatest generation of an object that the user has seen, in any epoch.
+    /// The greatest generation that any of the user's references has had, before and after restarts of the
+    /// server.
     newest_generation: u32,
 }
 
@@ -78,7 +79,6 @@ impl SlotTable {
         }
     }
 
-    /// Returns the number of slots of the client.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -88,7 +88,8 @@ impl SlotTable {
         self.slots.get(slot as usize).unwrap_or(&EMPTY)
     }
 
-    /// Returns a mutable reference to a slot, or `None` if the client has no such slot.
+    /// Returns a mutable reference to a slot. Adds missing slots up to this one. Returns `None` if the client
+    /// has no such slot.
     #[inline]
     fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
         let at = slot as usize;
@@ -116,16 +117,15 @@ impl SlotTable {
         slots.start as usize >= self.slots.len() && slots.end as usize <= self.len
     }
 
-    /// Returns the number of the class of the object in a slot, and the row of the object in the column of
-    /// this class.
+    /// Returns the class of the object in a slot, and the object's row in the column of this class.
     #[inline]
     pub(super) fn class_and_row(&self, slot: u32) -> Option<(u16, u32)> {
         let slot = self.slot(slot);
         (slot.generation != 0).then_some((slot.class, slot.row))
     }
 
-    /// Returns whether a packet newer than `stamp` has updated the object in a slot, and the [class and the
-    /// row](Self::class_and_row) of the object.
+    /// Returns whether a packet with a stamp greater than `stamp` has updated the object in a slot, and the
+    /// [class and row](Self::class_and_row) of the object.
     #[inline]
     pub(super) fn age_and_place(&self, slot: u32, stamp: Sequence) -> (bool, Option<(u16, u32)>) {
         let slot = self.slot(slot);
@@ -133,7 +133,7 @@ impl SlotTable {
         (slot.stamp > stamp.number().saturating_add(1), place)
     }
 
-    /// Records an update of the object in a slot, which wakes the object. Returns the row of the object.
+    /// Records an update of the object in a slot, which also wakes the object. Returns the row of the object.
     #[inline]
     pub(super) fn update(&mut self, slot: u32, stamp: Sequence) -> Option<u32> {
         let known = self.slot_mut(slot)?;
@@ -142,14 +142,14 @@ impl SlotTable {
         Some(known.row)
     }
 
-    /// Records that objects were opened in empty slots. Their rows are consecutive and begin at `first`.
+    /// Records that objects were opened in empty slots. Their rows are consecutive, beginning with `first`.
     pub(super) fn open(&mut self, opened: Range<u32>, origin: &LocalOrigin, first: u32, stamp: Sequence) {
         let LocalOrigin { generation, class, archetype: _, proxy, parent } = *origin;
         let generation = generation.get();
         let known = generation.saturating_add(self.epoch.offset());
         self.newest_generation = self.newest_generation.max(known);
         let stamp = stamp.number().saturating_add(1);
-        // Adds all slots that are needed now in one step.
+        // This adds all missing slots in one step.
         opened.clone().next_back().and_then(|last| self.slot_mut(last));
         let slots = self.slots.get_mut(opened.start as usize..opened.end as usize).unwrap_or_default();
         for (slot, row) in slots.iter_mut().zip(first..) {
@@ -157,14 +157,14 @@ impl SlotTable {
         }
         let Some(gap) = parent else { return };
         for slot in opened {
-            // A peer may name any parent slot, but must not decide how much memory is allocated.
+            // A peer may send any slot as the parent, but must not decide how much memory is allocated.
             let parent = gap.parent_of(slot).filter(|&parent| (parent as usize) < self.len);
             self.families.set(slot, parent);
         }
     }
 
-    /// Records that a slot is empty. `may_return` says whether the object may become visible to this client
-    /// again.
+    /// Records that the object in a slot was removed. `may_return` says whether the object may become visible
+    /// to this client again.
     pub(super) fn close(&mut self, slot: u32, may_return: bool) {
         if let Some(known) = self.slot_mut(slot).filter(|known| known.generation != 0) {
             let lowest = known.generation.saturating_add((!may_return).into());
@@ -173,9 +173,9 @@ impl SlotTable {
         }
     }
 
-    /// Returns whether an object that does not exist here may still arrive: its slot has had no newer object,
-    /// and the client does not know that it was destroyed. For an asset, returns whether its name may still
-    /// arrive. The argument is the guid on the wire.
+    /// Returns whether an object that does not exist on this client may still arrive: no newer object has
+    /// been in its slot, and the client has not learned that it was destroyed. For an asset, returns whether
+    /// its path may still arrive. The argument is the guid on the wire.
     pub(super) fn may_come(&self, guid: Guid) -> bool {
         if let Some(number) = guid.asset_number() {
             return self.assets.path(number).is_none();
@@ -206,9 +206,9 @@ impl SlotTable {
 }
 
 impl SlotTable {
-    /// Forgets when objects were last updated, because the packet numbers of a new session begin again. All
-    /// slots must be empty. If it is another server, also forgets which objects were in the slots. Begins a
-    /// new epoch if `begins_epoch` is true.
+    /// Begins a session. Forgets when objects were updated, because the packet numbers of the session begin
+    /// again. All slots must be empty. If it is another server, also forgets which objects were in the slots.
+    /// Begins a new epoch if `begins_epoch` is true.
     pub(super) fn begin_session(&mut self, is_other_server: bool, begins_epoch: bool) {
         self.slots.iter_mut().for_each(|slot| slot.stamp = 0);
         if is_other_server {
@@ -219,15 +219,16 @@ impl SlotTable {
         }
     }
 
-    /// Returns the guid of the object in a slot, as the user sees it.
+    /// Returns the guid of the object in a slot, as in the user's references.
     #[inline]
     pub(super) fn known_in(&self, slot: u32) -> Option<Guid> {
         Some(self.known(Guid::new(slot, self.generation(slot)?)))
     }
 
-    /// Returns the guid of an object as the user sees it, from its guid on the wire.
+    /// Converts the guid of an object on the wire to the guid in the user's references.
     pub(super) fn known(&self, guid: Guid) -> Guid {
-        // This never fails: an opening with a generation that is too great for the epoch was refused.
+        // This conversion never fails: an opening with a generation that is too great for the epoch was
+        // refused.
         self.epoch.from_wire(guid).unwrap_or(guid)
     }
 }

@@ -1,4 +1,4 @@
-//! Makes a client that spawns an object a compile error. The error text says who can spawn objects.
+//! Turns the call `client.spawn(…)` into a compile error that says who can spawn objects.
 //!
 //! *Invariant:* the method in this file cannot be called.
 

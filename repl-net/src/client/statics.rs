@@ -1,6 +1,6 @@
 //! Static objects of a client: objects of a level that both sides know by a path (S198 to S201, S212).
 //!
-//! *Invariant:* nothing here is sent to the server.
+//! *Invariant:* nothing in this file is sent to the server.
 
 use repl_core::{ObjectRef, Replicated};
 
@@ -8,15 +8,14 @@ use super::Client;
 use super::replicas::Placed;
 use crate::body::path::MAX_PATH_BYTES;
 
-/// The objects of the client's own level, which the client places under paths. [`Client::statics`] returns a
-/// `ClientStatics`. [`Client::placed`] and [`Client::find_static`] return objects with paths.
+/// The objects of the client's own level. The client places them under paths. [`Client::statics`] returns a
+/// `ClientStatics`. [`Client::placed`] and [`Client::find_static`] return objects by their paths.
 pub struct ClientStatics<'a> {
     client: &'a mut Client,
 }
 
 impl Client {
-    /// Returns the objects of the client's own level. Use this to place objects under paths and to remove
-    /// them.
+    /// Returns the objects of the client's own level, to place objects under paths or to remove them.
     #[must_use]
     pub fn statics(&mut self) -> ClientStatics<'_> {
         ClientStatics { client: self }
@@ -29,8 +28,8 @@ impl Client {
         self.replicas.placed(path)
     }
 
-    /// Returns the object of the server with a path, if it has arrived and is a `T`. The client need not have
-    /// placed an object under the path.
+    /// Returns the server's object with a path, if it has arrived and its class is `T`. This does not depend
+    /// on whether the client has placed an object under the path.
     #[must_use]
     pub fn find_static<T: Replicated>(&self, path: &str) -> Option<ObjectRef<T>> {
         self.replicas.find_static(path).map(|(object, _)| object)
@@ -39,24 +38,24 @@ impl Client {
 
 impl<'a> ClientStatics<'a> {
     /// Places an object of the client's own level under a path, for example a door. The server
-    /// [spawns](crate::Statics::spawn) its object under the same path. When the object of the server arrives,
-    /// it is bound to the placed object. The placed object keeps its fields that are not replicated, and gets
-    /// the values of the server in its replicated fields, even if the two levels differ. Properties that
-    /// conditions hide from this client keep their values. References in these properties are not read again
-    /// when objects are created or removed, until the server sends the properties.
+    /// [spawns](crate::Statics::spawn) its object under the same path. When the server's object arrives, it
+    /// is bound to the placed object: the replicated fields of the placed object receive the values of the
+    /// server, even if the two levels differ, and its other fields do not change. Properties that conditions
+    /// hide from this client keep their values. References in these properties are not resolved again when
+    /// objects are created or removed, until the server sends the properties.
     ///
-    /// Objects can be placed before or after the client connects, and before or after the objects of the
-    /// server arrive, in any order. The returned [`Placed`] says whether the object of the server has already
-    /// arrived or was destroyed.
+    /// Objects can be placed before or after the client connects, and before or after the server's objects
+    /// arrive, in any order. The returned [`Placed`] says whether the server's object has already arrived or
+    /// was destroyed.
     ///
-    /// The client keeps the object until you [remove](Self::remove) it. When the object goes out of sight,
-    /// when the server destroys it, or when another session begins, [`Unbound`](crate::UpdateKind::Unbound)
-    /// reports this. The object then waits again, with its last state. Only [tearing
-    /// off](crate::ObjectHandle::tear_off) removes the object from its path.
+    /// The client keeps the object until you [remove](Self::remove) it. If the client may no longer see the
+    /// object, if the server destroys it, or if another session begins, the update
+    /// [`Unbound`](crate::UpdateKind::Unbound) reports this. The object then waits again, with its last
+    /// state. Only [tearing off](crate::ObjectHandle::tear_off) removes the object from its path.
     ///
     /// A path is bound only to an object of the same class. [`get`](Client::get),
     /// [`contains`](Client::contains) and [`objects`](Client::objects) do not find an object that waits, and
-    /// no reference leads to it.
+    /// no reference refers to it.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -73,7 +72,7 @@ impl<'a> ClientStatics<'a> {
     ///
     /// # Panics
     /// Panics if the path is empty or longer than 255 bytes, if an object of this class is already placed
-    /// under it, or if the class is new and the client has [ticked](Client::tick) already.
+    /// under it, or if the class was not registered and the client has already [ticked](Client::tick).
     #[track_caller]
     pub fn place<T: Replicated>(&mut self, path: &str, object: T) -> Placed<T> {
         let bytes = path.len();
@@ -90,22 +89,23 @@ impl<'a> ClientStatics<'a> {
         placed
     }
 
-    /// Removes an object that was [placed](Self::place) under a path and waits, for example because the level
-    /// is unloaded, and returns it. Returns `None` if there is no such object, and also if the object is
-    /// bound. A bound object stays, and is from then on like an object of the server that was never placed.
+    /// Removes and returns an object that was [placed](Self::place) under a path and waits, for example
+    /// because the level is unloaded. Returns `None` if there is no such object, and also if the object is
+    /// bound. A bound object remains, and from then on is like an object of the server that was never placed.
     pub fn remove<T: Replicated>(&mut self, path: &str) -> Option<T> {
         self.client.replicas.remove_placed(path)
     }
 
     /// Returns a mutable reference to the object that was [placed](Self::place) under a path, to change it
     /// only on this client. For a bound object, this is the same as [`Client::get_mut`]. While the object
-    /// waits, edits are not recorded, and the first update after it is bound overwrites all its properties.
+    /// waits, edits are not recorded: when the server's object arrives, its first update overwrites all
+    /// properties.
     pub fn get_mut<T: Replicated>(self, path: &str) -> Option<&'a mut T> {
         self.client.replicas.placed_mut(path)
     }
 
     /// Forgets which static objects the server has destroyed. New objects can then be [placed](Self::place)
-    /// under their paths as usual. Call this when the level is unloaded, as on the server
+    /// under their paths again. Call this when the level is unloaded, as on the server
     /// ([`Statics::forget_destroyed`](crate::Statics::forget_destroyed)).
     pub fn forget_destroyed(&mut self) {
         self.client.replicas.paths.forget_destroyed();

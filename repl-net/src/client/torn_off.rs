@@ -1,15 +1,15 @@
-//! The objects that the server has torn off from this client (S210). The client keeps them until its user
-//! removes them.
+//! The objects that the server has torn off (stopped replicating, while clients keep them) on this client
+//! (S210). The client keeps them until its user removes them.
 //!
 //! *Invariant:* there are at most as many torn-off objects as the client has slots, so a server cannot make a
-//! client keep more.
+//! client store more.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::BTreeMap;
 
 use repl_core::Guid;
 
-/// The class and the age of each torn-off object.
+/// The class of each torn-off object, and a number that grows with each torn-off object.
 #[derive(Debug, Default)]
 pub(crate) struct TornOff {
     objects: BTreeMap<Guid, (u16, u64)>,
@@ -24,14 +24,12 @@ impl TornOff {
         self.next = self.next.saturating_add(1);
     }
 
-    /// Removes an object, and returns its class if it was torn off.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let (class, age) = self.objects.remove(&guid)?;
         self.by_age.remove(&age);
         Some(class)
     }
 
-    /// Returns the class of an object that was torn off.
     pub(crate) fn class(&self, guid: Guid) -> Option<u16> {
         self.objects.get(&guid).map(|(class, _)| *class)
     }
@@ -48,12 +46,10 @@ impl TornOff {
         self.objects.is_empty()
     }
 
-    /// Returns all objects and their classes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Guid, u16)> {
         self.objects.iter().map(|(guid, (class, _))| (*guid, *class))
     }
 
-    /// Returns the object that was torn off first.
     pub(crate) fn oldest(&self) -> Option<Guid> {
         self.by_age.first_key_value().map(|(_, guid)| *guid)
     }

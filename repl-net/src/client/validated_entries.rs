@@ -1,10 +1,10 @@
-//! The entries of a packet that validation has read. They are applied without reading their heads again. The
+//! The entries of a packet that were validated. When they are applied, their heads are not read again. The
 //! values of an entry are read by a walk over the program of the class, or by a recipe (see
 //! [`ReadRecipe`](repl_core::ReadRecipe)).
 //!
-//! *Invariant:* the list contains exactly the validated entries, in their order, and the removals of the
-//! subobjects of removed objects. Therefore the length of a packet and the number of objects limit its
-//! memory.
+//! *Invariant:* the list contains exactly the validated entries, in their order, plus the removals of the
+//! subobjects of removed objects. Therefore its memory is limited by the length of a packet and the number of
+//! objects.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::body::parent::ParentGap;
 use crate::body::removal::CloseReason;
 use crate::body::role::Proxy;
 
-/// The validated entries of a packet's body, and of the blobs that the packet completes. The memory is reused
-/// for each packet.
+/// The validated entries of a packet's own body, and of the large updates that the packet completes. The
+/// memory is reused for each packet.
 #[derive(Debug, Default)]
 pub(crate) struct ValidatedEntries {
     entries: Vec<ValidatedEntry>,
@@ -25,36 +25,37 @@ pub(crate) struct ValidatedEntries {
     openings: Vec<Openings>,
     /// The property lists of the entries.
     pub(crate) lists: Lists,
-    /// The paths of static objects that the server has closed.
+    /// The paths in the removals of static objects.
     paths: Vec<String>,
-    /// The number of entries up to the end of each body. The first body is the packet's own, the others are
-    /// in blobs.
+    /// For each body, the number of entries up to its end. The first body is the packet's own, and each other
+    /// body is a large update that was sent in parts.
     bodies: Vec<usize>,
     /// Whether an entry is the last state of an object that the packet removes.
     pub(crate) has_last_state: bool,
 }
 
-/// One validated entry, or several similar ones. The values of updates and openings stay in the packet, one
-/// after another.
+/// One validated entry, or several similar entries. The values of updates and openings are not copied: they
+/// remain in the packet, one after another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ValidatedEntry {
-    /// Updates of the same properties of objects of one class. The recipe of the list reads them.
+    /// Updates of the same properties of objects of one class, which are read by the recipe of the list.
     Prepared { list: ListIndex, updates: PreparedUpdates },
-    /// An update that a walk over the program of the class reads. The position of its values is in
+    /// An update that is read by a walk over the program of the class. The position of its values is in
     /// [`Checked`](repl_core::Checked).
     Update { slot: u32, list: ListIndex },
-    /// Objects in consecutive slots are opened.
+    /// Openings of objects in consecutive slots.
     Open {
         first: u32,
         objects: u32,
         openings: OpeningsIndex,
-        /// The position in the body of the values of the first object, if the recipe of the list reads them.
+        /// The bit position in the body of the first object's values, if they are read by the recipe of the
+        /// list.
         at: Option<NonZeroU32>,
     },
     Close {
         slot: u32,
         reason: CloseReason,
-        /// The path of the object, if the server has named it.
+        /// The path of the object, if the removal contains it.
         path: Option<PathIndex>,
     },
 }
@@ -63,7 +64,7 @@ pub(crate) enum ValidatedEntry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PreparedUpdate {
     pub(crate) slot: u32,
-    /// The position of the values in the body.
+    /// The bit position of the values in the body.
     pub(crate) at: u32,
 }
 
@@ -74,7 +75,7 @@ pub(crate) struct PreparedUpdates {
     count: u32,
 }
 
-/// The index of some [`Openings`] in the [`ValidatedEntries`].
+/// The index of an [`Openings`] in [`ValidatedEntries`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningsIndex(u32);
 
@@ -82,17 +83,17 @@ pub(crate) struct OpeningsIndex(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathIndex(u32);
 
-/// The common parts of openings that differ only in their slots and values.
+/// The data that several openings have in common. They differ only in their slots and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Openings {
     pub(crate) origin: LocalOrigin,
-    /// The path of the object if it is static. Such an opening has only one object.
+    /// The path of the object if it is static. If there is a path, the opening has only one object.
     pub(crate) path: Option<Arc<str>>,
     pub(crate) list: ListIndex,
 }
 
-/// Everything in an opening except its slot, its name and its values, in the form in which the client stores
-/// it.
+/// Everything in an opening except its slot, its name and its values, converted to the numbers of this
+/// client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocalOrigin {
     pub(crate) generation: NonZeroU32,
@@ -103,8 +104,8 @@ pub(crate) struct LocalOrigin {
     pub(crate) parent: Option<ParentGap>,
 }
 
-/// A position in [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after
-/// this position.
+/// A state of [`ValidatedEntries`]. [`ValidatedEntries::truncate`] removes everything that was added after
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntriesMark {
     entries: usize,
@@ -114,7 +115,6 @@ pub(crate) struct EntriesMark {
 }
 
 impl ValidatedEntries {
-    /// Removes all entries and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.prepared.clear();
@@ -125,8 +125,8 @@ impl ValidatedEntries {
         self.has_last_state = false;
     }
 
-    /// Adds an update that the recipe of its list reads. Its values begin at the position `at`. `is_alike`
-    /// says whether the previous entry is an update with the same list.
+    /// Adds an update that is read by the recipe of its list. Its values begin at the bit position `at`.
+    /// `is_alike` says whether the previous entry is an update with the same list.
     #[inline(always)]
     pub(crate) fn prepared(&mut self, slot: u32, list: ListIndex, is_alike: bool, at: usize) {
         match self.entries.last_mut() {
@@ -141,13 +141,12 @@ impl ValidatedEntries {
         self.prepared.push(PreparedUpdate { slot, at: at as u32 });
     }
 
-    /// Adds an update that is read by a walk.
     pub(crate) fn update(&mut self, slot: u32, list: ListIndex) {
         self.entries.push(ValidatedEntry::Update { slot, list });
     }
 
-    /// Adds the opening of objects in consecutive slots. Consecutive entries with equal `openings` share one
-    /// copy.
+    /// Adds the openings of objects in consecutive slots. If `openings` equals that of the previous entry,
+    /// both share one copy.
     pub(crate) fn open(&mut self, slots: Range<u32>, openings: Openings, at: Option<usize>) {
         if self.openings.last() != Some(&openings) {
             self.openings.push(openings);
@@ -156,7 +155,7 @@ impl ValidatedEntries {
             first: slots.start,
             objects: slots.len() as u32,
             openings: OpeningsIndex((self.openings.len() as u32).saturating_sub(1)),
-            // The position 0 never has values, because each body begins with a head.
+            // The position 0 never has values, because each body begins with a head. So zero can mean `None`.
             at: at.and_then(|at| NonZeroU32::new(at as u32)),
         });
     }
@@ -169,20 +168,19 @@ impl ValidatedEntries {
         self.entries.push(ValidatedEntry::Close { slot, reason, path });
     }
 
-    /// Ends a body, after its last entry was added.
+    /// Ends a body. Call this after its last entry was added.
     pub(crate) fn end_body(&mut self) {
         self.lists.end_body();
         self.bodies.push(self.entries.len());
     }
 
-    /// Returns the entries of the body with this number. The packet's own body has the number 0.
+    /// Returns the entries of the body with this index. The packet's own body has the index 0.
     pub(crate) fn body(&self, number: usize) -> &[ValidatedEntry] {
         let end_of = |number: usize| self.bodies.get(number).copied().unwrap_or(0);
         let start = number.checked_sub(1).map_or(0, end_of);
         self.entries.get(start..end_of(number)).unwrap_or_default()
     }
 
-    /// Returns the updates of an entry.
     pub(crate) fn updates(&self, updates: PreparedUpdates) -> &[PreparedUpdate] {
         let PreparedUpdates { first, count } = updates;
         self.prepared.get(first as usize..first.saturating_add(count) as usize).unwrap_or_default()
@@ -196,7 +194,7 @@ impl ValidatedEntries {
         self.paths.get(path.0 as usize).map(String::as_str)
     }
 
-    /// Returns the current end of the contents, for [`truncate`](Self::truncate).
+    /// Returns the current state, for [`truncate`](Self::truncate).
     pub(crate) fn mark(&self) -> EntriesMark {
         let Self { entries, prepared, openings, bodies, .. } = self;
         EntriesMark {
@@ -207,7 +205,6 @@ impl ValidatedEntries {
         }
     }
 
-    /// Removes the entries that were added since `mark`.
     pub(crate) fn truncate(&mut self, mark: EntriesMark) {
         self.entries.truncate(mark.entries);
         self.prepared.truncate(mark.prepared);
@@ -223,7 +220,7 @@ mod tests {
     use super::*;
     use crate::client::lists::Wanted;
 
-    /// Adds a list of a class to the contents.
+    /// Adds a property list of a class to the contents, and returns its index.
     fn list(contents: &mut ValidatedEntries, class: u16) -> ListIndex {
         let wanted = Wanted { class, handles: &HandleSet::up_to(1), is_of_several: false, is_alike: false };
         contents.lists.index_of(wanted, || 1, || None)

@@ -1,4 +1,4 @@
-//! Tells the user what arrived and from which tick: the updates of objects, and the clock of the server.
+//! Tells the user what has arrived, and from which tick: the updates of objects, and the clock of the server.
 //!
 //! *Invariant:* the methods in this file do not change replicated values.
 
@@ -9,18 +9,18 @@ use super::clock::ServerClock;
 use crate::updates::update::{Update, UpdateKind};
 
 impl Client {
-    /// Returns the next update. It says what happened to an object: it was spawned, changed, got another
-    /// owner, or was despawned. The updates of all classes come in the order of the packets in which they
-    /// arrived. Returns `None` if there are no more updates.
+    /// Returns the next update. An update says what happened to an object: for example, it was spawned,
+    /// changed, received another owner, or was despawned. The updates of all classes are returned in the
+    /// order of the packets in which they arrived. Returns `None` if there are no more updates.
     ///
     /// **Updates are recorded from the first call on.** The first updates report all objects that exist, as
-    /// if they had just been [spawned](UpdateKind::Spawned). Therefore you miss nothing, even if you begin
-    /// late. If nobody polls updates, the client spends nothing on them.
+    /// if they had just been [spawned](UpdateKind::Spawned). Therefore you miss nothing if you begin late. If
+    /// nobody polls updates, the client does no work for them.
     ///
     /// Costs O(1) for each object in a packet. If more than 1,024 updates wait, the client drops those that
-    /// are no longer needed. It drops all updates of an object that was spawned and despawned in the
-    /// meantime. It merges all changes of an object into one update. Therefore the number of objects limits
-    /// the memory, even if you stop polling.
+    /// are no longer needed: it drops all updates of an object that was spawned and despawned in the
+    /// meantime, and merges all changes of an object into one update. Therefore the memory is limited by the
+    /// number of objects, even if you stop polling.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -53,20 +53,21 @@ impl Client {
         Some(update)
     }
 
-    /// Returns the number of the server's tick in which the newest packet was made, as
-    /// [`Server::ticks`](crate::Server::ticks) counts ticks. The objects on the client have the state of this
-    /// tick, or an older state if packets were lost. Returns `None` before the first packet.
+    /// Returns the server's tick in which the newest packet was made. [`Server::ticks`](crate::Server::ticks)
+    /// returns the same number on the server. The objects on the client have the state of this tick, or an
+    /// older state if packets were lost. Returns `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()
     }
 
-    /// Returns an estimate of the server's clock: the tick that the server has now, and the tick that the
+    /// Returns an estimate of the server's clock: the tick in which the server is now, and the tick that the
     /// client should show so that movement is smooth.
     ///
-    /// Each [update](Self::poll_update) has the tick in which it was sent. The object has the newest values
-    /// when the update is polled. If packets of several ticks can arrive in one frame, poll after each
-    /// [`receive`](Self::receive), so that each position is stored with its own tick.
+    /// Each [update](Self::poll_update) contains the tick in which it was sent, but its object already has
+    /// the newest values when the update is polled. If packets of several ticks can arrive in one frame, poll
+    /// updates after each call of [`receive`](Self::receive), so that each position is stored with its own
+    /// tick.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -100,9 +101,9 @@ impl Client {
 
     /// Returns whether the client has received the complete initial state: all objects that it may see and
     /// that existed when the server accepted it, with all items of their collections. The server tells the
-    /// client when this state is complete. This takes one round trip after the last object of the state
-    /// arrived, or longer if new elements keep changing before they arrive. The event
-    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports once that the state is complete.
+    /// client when this state is complete. The client learns this one round trip after the last object of the
+    /// state has arrived, or later if new elements are changed before they arrive. The event
+    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports it once.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized
@@ -113,15 +114,15 @@ impl Update {
     /// Copies the [properties](Self::properties) of this update from the client's object to `to`, for example
     /// to a component of an ECS. If the object is new, copies all properties, because the initial values of
     /// the object may differ from the values in `to`. Otherwise copies the properties that arrived. The other
-    /// fields of `to` do not change. Returns `false` and copies nothing if the object is not a `T` or does
-    /// not exist any more. Costs O(values copied). If a collection changed, all its elements are copied.
-    /// [`Client::poll_update`] has an example.
+    /// fields of `to` do not change. Returns `false` and copies nothing if the object's class is not `T` or
+    /// the object no longer exists. Costs O(copied values). If a collection has changed, all its elements are
+    /// copied. [`Client::poll_update`] has an example.
     pub fn copy_to<T: Replicated>(&self, client: &Client, to: &mut T) -> bool {
         client.replicas.copy_updated(self, to)
     }
 
-    /// Returns whether [`copy_to`](Self::copy_to) would change `to`. After a loss, an update may contain
-    /// values that `to` already has. Costs O(values compared).
+    /// Returns whether [`copy_to`](Self::copy_to) would change `to`. If packets were lost, an update may
+    /// contain values that `to` already has. Costs O(compared values).
     #[must_use]
     pub fn differs_from<T: Replicated>(&self, client: &Client, to: &T) -> bool {
         client.replicas.differs_from(self, to)

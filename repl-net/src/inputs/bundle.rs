@@ -1,4 +1,4 @@
-//! A bundle: the newest inputs of a client, in the form in which a packet carries them.
+//! A bundle: the newest inputs of a client, as they are written into one packet.
 //!
 //! *Invariant:* the inputs of a bundle are for consecutive ticks.
 
@@ -12,12 +12,13 @@ pub(crate) const MOST_INPUTS: usize = 32;
 /// The number of low bits of the first tick that are written.
 pub(crate) const TICK_BITS: u32 = 12;
 
-/// If a bundle is later than this number of ticks, its ticks are mistaken for later ticks.
+/// The greatest delay of a bundle, in ticks. The low bits of its first tick would otherwise be taken for
+/// those of a later tick.
 const MOST_LATE: u64 = 1_024;
 
-/// Writes a bundle of inputs: the low bits of the first tick, the first input, and for each further input a
-/// bit that says whether it differs from the previous input, and the difference if it does. There is at least
-/// one input.
+/// Writes a bundle of at least one input: the low bits of the first tick, and the first input. For each
+/// further input, writes a bit that says whether it differs from the previous input, and the difference if it
+/// does.
 pub(crate) fn write<'a, T: 'static>(
     coding: &mut dyn Coding<T>,
     inputs: impl Iterator<Item = &'a (u64, T)>,
@@ -37,11 +38,12 @@ pub(crate) fn write<'a, T: 'static>(
     Ok(())
 }
 
-/// Reads a bundle up to the end of its bits. Calls `each` with each input and its tick, in ascending order.
-/// The first tick is the first one with the right low bits that is at most [`MOST_LATE`] ticks before `now`.
+/// Reads a bundle up to the end of its bits. Calls `each` with each input and its tick, in ascending order of
+/// the ticks. The first tick is the lowest tick with the given low bits that is not more than [`MOST_LATE`]
+/// ticks before `now`.
 ///
 /// # Errors
-/// Returns an error if no client writes such a bundle.
+/// Returns an error if a correct client cannot have written the bundle.
 pub(crate) fn read<T: 'static>(
     coding: &mut dyn Coding<T>,
     now: u64,

@@ -1,4 +1,5 @@
-//! The inputs that a client has made, for each type of inputs, and the reports of the server about them.
+//! The inputs that a client has made, and the reports that it has received from the server about their
+//! arrival.
 //!
 //! *Invariant:* a stored input has the value that the server will read.
 
@@ -26,7 +27,7 @@ impl<T: 'static> Source<T> {
         Self { coding, made: Made::default() }
     }
 
-    /// Returns an input with the value that the server will read, because encoding may round it.
+    /// Returns the input as the server will read it, because encoding may round its values.
     ///
     /// # Errors
     /// Returns an error if the input has no wire form, or is too large.
@@ -68,14 +69,14 @@ impl<T: Clone + Send + Sync + 'static> Inbox<()> for Source<T> {
     }
 }
 
-/// Receives the reports of a server.
+/// Receives the reports from the server.
 #[derive(Default)]
 pub(super) struct Reports {
     pub(super) clock: InputClock,
     pub(super) copies: Copies,
-    /// The value in the last report.
+    /// The margin in the newest report: how many ticks before its tick the latest input arrived.
     pub(super) margin_ticks: Option<f64>,
-    /// The sum of the values in all reports.
+    /// The number of ticks that began without their input: the sum over all reports.
     pub(super) missing: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The input clock of a client: for which ticks of the server it has to make inputs now.
+//! The input clock of a client. It says for which ticks of the server the client must make inputs now.
 //!
 //! *Invariant:* the clock never goes back.
 
@@ -11,28 +11,29 @@ use repl_link::parts::Sequence;
 use super::lead::Lead;
 use super::report::InputReport;
 
-/// If the clock is wrong by more seconds than this, it jumps forward, or stands still until it is right.
+/// If the clock is wrong by more seconds than this, it jumps forward if it is behind, and waits if it is
+/// ahead.
 const JUMP_SECS: f64 = 0.25;
 
-/// The clock runs 3 % faster than the ticks for each tick by which it is certainly behind.
+/// The clock runs 3 % faster than the server's ticks for each tick by which it is certainly behind.
 const APPROACH: f64 = 0.03;
 
-/// The greatest difference between the speed of the clock and the speed of the ticks.
+/// The greatest difference between the speed of the clock and the speed of the server's ticks, as a fraction.
 const GREATEST_CHANGE: f64 = 0.1;
 
-/// The clock runs more than 3 % slower only if it is more than this number of ticks too far ahead.
+/// Only if the clock is more than this number of ticks too far ahead, it may run more than 3 % slower.
 const HARMLESS: f64 = 2.0;
 
-/// The greatest number of inputs that are made at once, even if the ticks are very short.
+/// The greatest number of inputs that are made in one frame, even if the ticks are very short.
 pub(super) const MOST_AT_ONCE: u64 = 64;
 
-/// For this many ticks, the client stores how far ahead of the server their inputs were made.
+/// The number of newest ticks for which the client stores how far ahead of the server it was.
 const REMEMBERED: usize = 512;
 
-/// The client's measurements of the server's ticks.
+/// What the client has measured of the server's ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
-    /// The tick of the server according to the packets that arrive now.
+    /// The tick of the server, according to the packets that arrive now.
     pub(crate) tick: f64,
     /// The time between two ticks in seconds.
     pub(crate) interval_secs: f64,
@@ -44,19 +45,19 @@ pub(crate) struct Seen {
 /// The input clock of a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputClock {
-    /// The tick for which the next input is made, as a fractional number, and the time at which it was
-    /// computed.
+    /// The tick for which the next input is made, as a fractional number, and the time at which this number
+    /// was computed.
     position: Option<(f64, Duration)>,
-    /// Whether the clock stands still until its target has caught up.
+    /// Whether the clock waits, because it is too far ahead.
     waits: bool,
     lead: Lead,
-    /// For each tick, how far ahead of the server the clock was when it reached the tick. Ticks that the
-    /// clock has jumped over have no entry.
+    /// Ticks in ascending order, each with the number of ticks by which the clock was ahead of the server
+    /// when it reached the tick. Ticks over which the clock has jumped have no entry.
     ahead: VecDeque<(u64, f64)>,
 }
 
 impl InputClock {
-    /// Moves the clock on to the time `now`.
+    /// Advances the clock to the time `now`.
     pub(crate) fn advance(&mut self, now: Duration, seen: &Seen) {
         let before = self.newest_due();
         let Some(position) =
@@ -70,7 +71,7 @@ impl InputClock {
         (first..=newest).for_each(|tick| self.note(tick, position - seen.tick));
     }
 
-    /// Returns the position of the clock at the time `now`.
+    /// Returns the new position of the clock at the time `now`.
     fn moved(&mut self, now: Duration, seen: &Seen) -> Option<f64> {
         let Seen { tick, interval_secs, round_trip_secs, jitter_secs } = *seen;
         let aim = tick + self.lead.ticks((round_trip_secs + jitter_secs) / interval_secs + 2.0);
@@ -85,8 +86,8 @@ impl InputClock {
         if self.waits {
             return Some(position);
         }
-        // The server's tick and the lead may be wrong by the jitter. If the clock is a little too far ahead,
-        // this does no harm.
+        // The error is not certain, because the jitter changes the server's tick and the lead. In addition, a
+        // clock that is a little too far ahead does no harm.
         let unsure = jitter_secs / interval_secs + if off < 0.0 { HARMLESS } else { 0.0 };
         let surely_off = (off.abs() - unsure).max(1.0);
         let most = (surely_off * APPROACH).min(GREATEST_CHANGE);
@@ -94,24 +95,23 @@ impl InputClock {
         Some(position + elapsed * (1.0 + change))
     }
 
-    /// Returns the ticks for which inputs can be made now. `made` is the last tick that has an input.
+    /// Returns the ticks for which inputs can be made now. `made` is the newest tick that has an input.
     pub(crate) fn due(&self, seen: &Seen, made: Option<u64>) -> Range<u64> {
         let Some(newest) = self.newest_due() else { return 0..0 };
         let first = made.map_or(newest, |made| made.saturating_add(1).max(seen.oldest_due(newest)));
         first..newest.saturating_add(1)
     }
 
-    /// Returns the position of the clock: a tick and a fraction of a tick.
     pub(crate) fn position(&self) -> Option<f64> {
         self.position.map(|(position, _)| position)
     }
 
-    /// Returns the newest tick that the clock has reached. It may have an input.
+    /// Returns the newest tick that the clock has reached.
     pub(crate) fn newest_due(&self) -> Option<u64> {
         self.position().map(|position| position as u64)
     }
 
-    /// Records how far ahead of the server the clock was when it reached a tick.
+    /// Records that the clock has reached a tick, and was `ahead` ticks ahead of the server then.
     fn note(&mut self, tick: u64, ahead: f64) {
         if self.ahead.len() == REMEMBERED {
             self.ahead.pop_front();
@@ -119,7 +119,7 @@ impl InputClock {
         self.ahead.push_back((tick, ahead));
     }
 
-    /// Uses a report of the server to adjust the lead.
+    /// Adjusts the lead (how far the clock must be ahead) after a report of the server.
     pub(crate) fn take(&mut self, report: &InputReport) {
         let Some(&(newest, _)) = self.ahead.back() else { return };
         let tick = Sequence::from_wire(report.tick, Sequence::new(newest)).number();
@@ -130,7 +130,6 @@ impl InputClock {
         }
     }
 
-    /// Returns how many ticks ahead of `tick` the clock is.
     pub(crate) fn ahead_of(&self, tick: f64) -> Option<f64> {
         Some(self.position?.0 - tick)
     }
@@ -140,7 +139,7 @@ impl Seen {
     /// Returns the oldest tick for which an input can still be made. `newest` is the newest such tick.
     fn oldest_due(&self, newest: u64) -> u64 {
         let most = (JUMP_SECS / self.interval_secs).clamp(1.0, MOST_AT_ONCE as f64) as u64;
-        // An input for a tick that has passed on the server cannot arrive in time.
+        // An input for a tick that the server has already begun cannot arrive in time.
         newest.saturating_sub(most.saturating_sub(1)).max(self.tick.max(0.0) as u64).max(1)
     }
 }

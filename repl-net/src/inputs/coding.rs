@@ -1,7 +1,7 @@
-//! Writes and reads inputs of a type: either whole, or only the properties that differ from the previous
-//! input.
+//! Writes and reads the inputs of a type: either each input as a whole, or only the properties that differ
+//! from the previous input.
 //!
-//! *Invariant:* an input that was written and read is written as the same bits again.
+//! *Invariant:* if an input was written and read, writing it again writes the same bits.
 
 use repl_core::wire::{read_handles, write_handles};
 use repl_core::{
@@ -11,14 +11,14 @@ use repl_core::{
 
 /// Writes and reads inputs of the type `T`.
 pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
-    /// Returns the forms of all parts of an input, on which both sides must agree.
+    /// Returns the forms (descriptions) of all parts of an input, which must be equal on both sides.
     fn forms(&self) -> Vec<Form>;
 
     /// Writes the first input of a bundle, which does not depend on another input.
     fn write_first(&mut self, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Writes an input that follows another input: a bit that says whether the input differs, and the
-    /// difference if it does.
+    /// Writes an input that follows the input `before`: a bit that says whether the two differ, and the
+    /// difference if they do.
     fn write_next(&mut self, before: &T, input: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
     /// Reads an input. `before` is the previous input, or `None` for the first input of a bundle.
@@ -30,7 +30,7 @@ pub(crate) trait Coding<T: 'static>: Send + Sync + 'static {
     ) -> Result<T, ReadError>;
 }
 
-/// Writes each input that differs from the previous input as a whole.
+/// Writes an input as a whole if it differs from the previous input.
 pub(crate) struct Whole;
 
 impl<T: NetSerialize + Clone> Coding<T> for Whole {
@@ -71,9 +71,9 @@ impl<T: NetSerialize + Clone> Coding<T> for Whole {
     }
 }
 
-/// Writes only the properties that differ from the previous input. Inputs by field have no fast arrays: a
-/// fast array finds changes by its own log, and this log does not say how the array differs from an array in
-/// another input.
+/// Writes only the properties that differ from the previous input. The inputs cannot contain fast arrays: a
+/// fast array finds changes by its own log of writes, which does not say how it differs from the fast array
+/// in another input.
 pub(crate) struct ByField<T> {
     class: Class<T>,
     all: HandleSet,
@@ -83,7 +83,8 @@ pub(crate) struct ByField<T> {
 
 impl<T: WithoutFastArrays + Clone> ByField<T> {
     pub(crate) fn new() -> Self {
-        // Only generic types can fail here, because their fields depend on their type arguments.
+        // This can fail only for generic types, because the fields of other types were already checked by the
+        // derive.
         const {
             assert!(
                 !T::LAYOUT.table().has_fast_arrays(),

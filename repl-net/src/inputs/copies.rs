@@ -1,26 +1,27 @@
-//! Decides how many packets carry each input, according to the share of packets that are lost.
+//! Decides in how many packets each input is sent, from the share of packets that are lost.
 //!
-//! *Invariant:* the number is from [`LEAST`] to [`MOST`].
+//! *Invariant:* the number of packets is at least [`LEAST`] and at most [`MOST`].
 
 use super::report::InputReport;
 
-/// The least number of copies, if they fit into the packets. A loss is known only after a round trip.
+/// The least number of copies, if they fit into the packets. A lost packet is known only after a round trip.
 const LEAST: usize = 2;
 
-/// The greatest number of copies. On a link that loses so many packets, more copies would not help.
+/// The greatest number of copies. If this many consecutive packets are often lost, more copies would not
+/// help.
 pub(crate) const MOST: usize = 8;
 
-/// At most one of this many inputs may be missing because all its copies were lost.
+/// At most one of this many inputs may be missing because all packets with it were lost.
 const MAY_MISS: f64 = 4_000.0;
 
-/// The number of bundles after which the past counts little: the time constant of an exponential mean.
+/// The number of bundles after which an old bundle has only 1/e of its weight in the sums.
 const MEMORY: f64 = 600.0;
 
-/// Counts losses, to decide how many packets carry each input.
+/// Counts losses, and decides from them in how many packets each input is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copies {
-    /// The number of bundles that have arrived, the number of lost bundles, and the number of bursts of
-    /// losses. Each is a sum in which older values count less.
+    /// The number of bundles that have arrived, as a sum in which older values have less weight. (A bundle is
+    /// the inputs in one packet.) The next two fields are the lost bundles and the bursts of losses.
     arrived: f64,
     lost: f64,
     losses: f64,
@@ -28,8 +29,8 @@ pub(crate) struct Copies {
 
 impl Default for Copies {
     fn default() -> Self {
-        // Begins as if one of 50 bundles had been lost, each loss alone. This counts little as soon as more
-        // is known.
+        // The sums begin as if two of 100 bundles had been lost, each of them alone. This has little weight
+        // after a few reports.
         Self { arrived: 98.0, lost: 2.0, losses: 2.0 }
     }
 }
@@ -44,10 +45,10 @@ impl Copies {
         self.losses = self.losses * keep + f64::from(report.losses);
     }
 
-    /// Returns how many packets shall carry each input.
+    /// Returns in how many packets each input must be sent.
     pub(crate) fn count(&self) -> usize {
         let share = self.lost / (self.arrived + self.lost);
-        // The probability that the bundle after a lost bundle is lost, too.
+        // The probability that a bundle is lost if the previous bundle was lost.
         let goes_on = if self.lost > 0.0 { 1.0 - self.losses / self.lost } else { 0.0 };
         let goes_on = goes_on.max(share).clamp(0.000_1, 0.95);
         // The probability that all copies are lost is share × goes_on^(copies - 1).
@@ -61,7 +62,7 @@ impl Copies {
 mod tests {
     use super::*;
 
-    /// Returns the number of copies after 200 reports with these numbers.
+    /// Returns the number of copies after 200 equal reports with these numbers of bundles and bursts.
     fn after(arrived: u8, lost: u8, losses: u8) -> usize {
         let mut copies = Copies::default();
         let mut report = InputReport::default();

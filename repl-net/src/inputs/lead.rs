@@ -7,30 +7,30 @@ use std::collections::VecDeque;
 
 use super::received::MOST_AHEAD_TICKS;
 
-/// The number of reports that are remembered. If few inputs are missing, these are the reports of 2,000
-/// ticks.
+/// The number of newest reports that are used. If few inputs are missing, they are the reports of the last
+/// 2,000 ticks.
 const REPORTS: usize = 125;
 
-/// Among this number of reports, the one that would need the greatest lead is ignored.
+/// Of each 41 reports, the one that needs the greatest lead is ignored.
 const ONE_OF: usize = 41;
 
-/// If this number of reports in a row differ much from the reports before them, the link has changed.
+/// If this number of consecutive reports differ much from all reports before them, the link has changed.
 const CHANGE: usize = 3;
 
-/// After more reports than this, the lead changes only slowly, so that the clock runs evenly.
+/// If more reports than this are stored, the lead changes only slowly, so that the clock runs evenly.
 const FEW: usize = 8;
 
-/// The greatest change of the lead in ticks with each report, if it changes slowly.
+/// The greatest change of the lead, in ticks per report, if it changes slowly.
 const MOST_AT_ONCE: f64 = 0.25;
 
-/// The greatest number of ticks that rare delays may add to the lead. A greater lead for rare delays would
-/// make every input older.
+/// The greatest number of ticks by which rare delays may increase the lead above its median. A greater lead
+/// for rare delays would make every input arrive earlier than necessary.
 const MOST_FOR_RARE: f64 = 3.0;
 
-/// Computes how many ticks ahead inputs must be.
+/// Computes by how many ticks inputs must be ahead of the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lead {
-    /// For each of the last reports, the lead that the latest input would have needed.
+    /// For each of the newest reports, the lead that its latest input would have needed to arrive in time.
     needed: VecDeque<f64>,
     /// The lead in ticks. `None` before the first call of `ticks` and the first report.
     ticks: Option<f64>,
@@ -42,8 +42,8 @@ impl Lead {
         *self.ticks.get_or_insert(first.clamp(0.0, MOST_AHEAD_TICKS as f64))
     }
 
-    /// Records a report. Its latest input was made `ahead` ticks ahead, and arrived `margin` ticks before its
-    /// tick.
+    /// Records a report. The latest input in the report was made `ahead` ticks before its tick on the server,
+    /// and arrived `margin` ticks before it.
     pub(crate) fn take(&mut self, ahead: f64, margin: f64) {
         if self.needed.len() == REPORTS {
             self.needed.pop_front();
@@ -62,7 +62,7 @@ impl Lead {
         self.ticks = Some(ticks.clamp(0.0, MOST_AHEAD_TICKS as f64));
     }
 
-    /// Forgets the reports from before a change of the link.
+    /// If the link has changed, forgets the reports from before the change.
     fn forget_before_change(&mut self) {
         let before = self.needed.len().saturating_sub(CHANGE);
         let range = |from, to| {

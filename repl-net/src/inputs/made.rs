@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 
 use super::copies::MOST as MOST_COPIES;
 
-/// The number of inputs that are kept, so that their ticks can be simulated again.
+/// The number of newest inputs that are stored, so that their ticks can be simulated again.
 const KEPT: usize = 256;
 
-/// The inputs of one type that a client has made.
 #[derive(Debug)]
 pub(crate) struct Made<T> {
-    /// The inputs with their ticks, the newest last.
+    /// The inputs with their ticks, in ascending order of the ticks.
     inputs: VecDeque<(u64, T)>,
-    /// The newest tick of each of the last bundles, the newest last.
+    /// For each of the newest bundles, the newest tick in it, in ascending order. (A bundle is the inputs in
+    /// one packet.)
     sent: VecDeque<u64>,
-    /// The number of ticks without an input, between the first input and the last one.
+    /// The number of ticks between the first and the last input that have no input.
     pub(crate) skipped: u64,
 }
 
@@ -31,7 +31,7 @@ impl<T> Made<T> {
         self.inputs.back().map(|(tick, _)| *tick)
     }
 
-    /// Adds the input for a tick after [`newest`](Self::newest).
+    /// Adds the input for a tick, which must be after [`newest`](Self::newest).
     pub(crate) fn add(&mut self, tick: u64, input: T) {
         debug_assert!(self.newest() < Some(tick), "the ticks of inputs ascend");
         let gap = self.newest().map_or(0, |newest| tick.saturating_sub(newest).saturating_sub(1));
@@ -53,13 +53,12 @@ impl<T> Made<T> {
         self.inputs.get(end.checked_sub(1)?).map(|(_, input)| input)
     }
 
-    /// Returns whether no bundle has contained the newest input yet.
     pub(crate) fn is_unsent(&self) -> bool {
         self.newest() > self.sent.back().copied()
     }
 
-    /// Returns the newest inputs, at most `most`, in ascending order. These are inputs that were in fewer
-    /// than `copies` bundles. They end at the first tick without an input, counted backwards.
+    /// Returns the newest inputs, in ascending order of their ticks: at most `most` inputs with consecutive
+    /// ticks, which were each in fewer than `copies` bundles. The newest input is always included.
     pub(crate) fn newest_inputs(&self, copies: usize, most: usize) -> impl Iterator<Item = &(u64, T)> {
         let before = self.sent.iter().rev().nth(copies.saturating_sub(1)).copied();
         let newest = self.newest().unwrap_or(0);
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
     use crate::inputs::bundle::MOST_INPUTS;
 
-    /// Returns the ticks in the next bundles, if frames make inputs for these ticks.
+    /// Adds the inputs of one frame after another, and returns the ticks in the bundle after each frame.
     fn bundles(frames: &[&[u64]], copies: usize) -> Vec<Vec<u64>> {
         let mut made = Made::default();
         let bundle = |frame: &&[u64]| {

@@ -1,9 +1,8 @@
 //! The inputs of players. A client makes an input for each tick of the server, and sends it before the server
 //! reaches the tick.
 //!
-//! *Invariant:* a client stores an input with the value that the server will read, so both use the same
-//! value. Only `on_client` and `on_server` use the types [`Client`](crate::Client) and
-//! [`Server`](crate::Server).
+//! *Invariant:* a client stores an input as the server will read it, so both sides use equal values. Only
+//! `on_client` and `on_server` use the types [`Client`](crate::Client) and [`Server`](crate::Server).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod bundle;

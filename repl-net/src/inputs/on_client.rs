@@ -18,28 +18,28 @@ use super::registration::{InputsOf, Registration};
 use super::report::InputReport;
 use crate::client::Client;
 
-/// The inputs of one type on a client: the ticks that are due, and the inputs that were made.
+/// The inputs of one type on a client: which ticks need an input now, and which inputs were made.
 /// [`Client::inputs`] returns it.
 pub struct ClientInputs<'a, T> {
     client: &'a mut Client,
     inputs: PhantomData<T>,
 }
 
-/// Statistics of how a client's inputs reach the server.
+/// Statistics of how early a client's inputs arrive at the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InputStats {
-    /// How many ticks the newest inputs are ahead of the server's tick that the client sees
-    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)). This is about the round trip, the jitter and
-    /// a reserve.
+    /// How many ticks the newest input is ahead of the server's tick, as the client estimates it
+    /// ([`ServerClock::tick_at`](crate::ServerClock::tick_at)). This is about the round trip plus the jitter
+    /// plus a reserve.
     pub ahead_ticks: Option<f64>,
-    /// How many ticks before its tick the latest of the recent inputs arrived, according to the last report
-    /// of the server. Negative if it came too late.
+    /// How many ticks before its tick the latest input arrived, according to the newest report of the server.
+    /// Negative if the input came too late.
     pub margin_ticks: Option<f64>,
-    /// How many ticks of the server have begun without their input, according to the reports of the server.
-    /// This counts all types of inputs together.
+    /// How many ticks the server has begun without their input, according to its reports. This is the sum for
+    /// all types of inputs.
     pub missing: u64,
-    /// The number of ticks without an input, because the clock has jumped over them, or because the program
-    /// set no input.
+    /// The number of ticks without an input: the input clock has jumped over them, or the program set no
+    /// input.
     pub skipped: u64,
     /// The number of packets in which each input is sent.
     pub copies: usize,
@@ -80,7 +80,7 @@ impl Client {
         self
     }
 
-    /// Returns the inputs of a type. In each frame, make an input for each tick that is due. Then call
+    /// Returns the inputs of a type. In each frame, set an input for each tick that is due. Then call
     /// [`tick`](Self::tick):
     ///
     /// ```
@@ -118,8 +118,8 @@ impl Client {
         self.session.mailbox.inbox_mut(TypeId::of::<InputReport>())
     }
 
-    /// Sends the newest inputs, if some were made since the last tick. If not all copies fit, sends fewer
-    /// copies. If many inputs were made at once, sends only the newest.
+    /// Sends the newest inputs, if any were made since the last tick. If not all copies fit, sends fewer
+    /// copies. If many inputs were made at once, sends only the newest ones.
     fn send_inputs<T: Clone + Send + Sync + 'static>(&mut self, _: Duration) {
         let (mut copies, mut most) =
             (self.reports().map_or(1, |reports| reports.copies.count()), MOST_INPUTS);
@@ -145,15 +145,15 @@ impl Client {
 
 impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     /// Advances the input clock to the time `now`. Returns the ticks of the server for which the program must
-    /// make an input now, in ascending order. In most frames, this is one tick or none. The range is empty
-    /// until the client knows the server's clock and the round trip. This takes about one round trip in a
-    /// game, and about a second if the server has nothing to send.
+    /// set an input now, in ascending order. In most frames, this is one tick or none. The range is empty
+    /// until the client knows the server's clock and the round trip. It knows them after about one round trip
+    /// if the server sends packets in each tick, and after about a second if the server has nothing to send.
     ///
-    /// The clock is ahead of the server by the round trip and a reserve. The reserve follows the jitter and
-    /// the losses, so that about one input in 2,000 arrives too late. The clock corrects its errors slowly:
-    /// it runs 3 % faster or slower for each tick of error, and at most 10 %. If it is more than 250 ms
-    /// behind, it jumps forward, and the ticks in between get no input. If it is more than 250 ms too far
-    /// ahead, it stands still until it is right. It never goes back.
+    /// The clock is ahead of the server by the round trip plus a reserve. The reserve is computed from the
+    /// jitter and the losses, so that about one input in 2,000 arrives too late. The clock corrects its
+    /// errors slowly: it runs 3 % faster or slower for each tick of error, and at most 10 %. If it is more
+    /// than 250 ms behind, it jumps forward, and the skipped ticks have no input. If it is more than 250 ms
+    /// too far ahead, it stops until it is right. It never goes back.
     pub fn due(&mut self, now: Duration) -> Range<u64> {
         let made = self.client.source::<T>().and_then(|source| source.made.newest());
         let Some((seen, reports)) = self.client.seen(now).zip(self.client.reports()) else { return 0..0 };
@@ -161,17 +161,17 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         reports.clock.due(&seen, made)
     }
 
-    /// Returns the position of the input clock at the last call of [`due`](Self::due). The whole part is the
-    /// newest tick that is due. The fraction says how much of this tick has passed. A game that draws more
-    /// often than the server ticks shows its player between the states before and after this tick.
+    /// Returns the position of the input clock at the last call of [`due`](Self::due), in ticks. The whole
+    /// part is the newest tick that is due. The fraction is the part of this tick that has passed. A game
+    /// with more frames than ticks uses it to show its player between the states before and after this tick.
     #[must_use]
     pub fn position(&mut self) -> Option<f64> {
         self.client.reports()?.clock.position()
     }
 
-    /// Sets the input of a tick. The next [`Client::tick`] sends it. Returns the input with the value that
-    /// the server will read, because attributes may round values. Use the returned input for prediction. If
-    /// the input refers to an object that the server does not know, the reference reads as null there.
+    /// Sets the input of a tick. The next [`Client::tick`] sends it. Returns the input as the server will
+    /// read it, because attributes may round values. Use the returned input for prediction. If the input
+    /// refers to an object that the server does not know, the reference reads as null on the server.
     ///
     /// # Errors
     /// Returns an error and does nothing if the tick is not [due](Self::due), if it or a later tick has an
@@ -190,21 +190,22 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
         source.made.get(tick).ok_or(InputError::NotDue)
     }
 
-    /// Returns the input that was made for a tick, with the value that the server will read. The last 256
-    /// inputs are kept.
+    /// Returns the input that was set for a tick, as the server will read it. Only the newest 256 inputs are
+    /// stored.
     #[must_use]
     pub fn get(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.get(tick).cloned()
     }
 
-    /// Returns the input that was made for a tick. If there is none, because the input clock has skipped the
-    /// tick, returns the last input before it, as the server [does](crate::TickInput::or_last).
+    /// Returns the input that was set for a tick. If the tick has no input, returns the last input before it,
+    /// as the server [does](crate::TickInput::or_last).
     #[must_use]
     pub fn or_last(&mut self, tick: u64) -> Option<T> {
         self.client.source::<T>()?.made.or_last(tick).cloned()
     }
 
-    /// Returns statistics of how the inputs reach the server. All types of inputs have the same clock.
+    /// Returns statistics of how early the inputs arrive at the server. All types of inputs use the same
+    /// clock.
     #[must_use]
     pub fn stats(&mut self, now: Duration) -> InputStats {
         let seen = self.client.seen(now);
@@ -220,12 +221,11 @@ impl<T: Clone + Send + Sync + 'static> ClientInputs<'_, T> {
     }
 }
 
-/// The shortest tick that the client believes. No server has shorter ticks, but a malicious server may
-/// pretend it.
+/// The shortest time between two ticks that the client accepts. A correct server has no shorter ticks, but a
+/// malicious server may pretend to have them.
 const SHORTEST_TICK: Duration = Duration::from_micros(100);
 
 impl Client {
-    /// Returns the client's measurements of the server's ticks.
     fn seen(&self, now: Duration) -> Option<Seen> {
         let clock = self.clock();
         Some(Seen {

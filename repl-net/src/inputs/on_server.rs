@@ -71,7 +71,8 @@ impl Server {
             .filter_map(|(id, received)| Some((*id, received.begin_tick(tick)?)))
             .collect();
         for (id, report) in reports {
-            // If a report is not sent, the next report replaces it. The host needs no reports.
+            // A report that cannot be sent is replaced by the next one, so the error is ignored. The host
+            // needs no reports.
             if !self.is_host(id) {
                 self.connection(id).send(&report).ok();
             }
@@ -80,8 +81,8 @@ impl Server {
 }
 
 impl ConnectionHandle<'_> {
-    /// Returns the input that the client has made for a tick of the server. Ask for the tick that the next
-    /// [`Server::tick`] begins, before you call `Server::tick`:
+    /// Returns the input that the client has set for a tick of the server. Call this before [`Server::tick`],
+    /// with the tick that this call of `Server::tick` will begin:
     ///
     /// ```
     /// # mod repl {
@@ -105,11 +106,11 @@ impl ConnectionHandle<'_> {
     /// }
     /// ```
     ///
-    /// Receive all packets that have arrived before this call. An input that arrives between this call and
-    /// the next tick counts as made, but you have not seen it. An input that arrives after its tick has begun
-    /// counts as late, and its tick stays without it. A late input may be the `last` input of a later tick
-    /// that is missing its input. The inputs of the last 64 ticks are kept. A client can make inputs for at
-    /// most 256 ticks ahead.
+    /// Receive all packets that have arrived before you call this. If an input arrives between this call and
+    /// the next tick, the server counts it as arrived in time, although you have not used it. If an input
+    /// arrives after its tick has begun, it is late, and the tick remains without an input. A late input may
+    /// be the `last` input of a later tick whose own input is missing. The inputs of the last 64 ticks are
+    /// stored. A client can set inputs for at most 256 ticks ahead.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -147,9 +148,9 @@ impl ConnectionHandle<'_> {
 }
 
 impl HostHandle<'_> {
-    /// Returns the ticks for which the host must set an input now. This is the [next
-    /// tick](Server::next_tick), unless it already has an input.
-    /// [`ClientInputs::due`](crate::ClientInputs::due) does the same for a client.
+    /// Returns the ticks for which the host must set an input now: the [next tick](Server::next_tick), or
+    /// none if it already has an input. [`ClientInputs::due`](crate::ClientInputs::due) does the same for a
+    /// client.
     ///
     /// # Panics
     /// Panics if the type is not registered.
@@ -160,9 +161,9 @@ impl HostHandle<'_> {
         if self.has_input::<T>(tick) { tick..tick } else { tick..tick.saturating_add(1) }
     }
 
-    /// Sets the input of the host for a tick of the server. [`ConnectionHandle::input`] then returns it like
-    /// the inputs of clients. The host sets the input for the [next tick](Server::next_tick), before
-    /// [`Server::tick`].
+    /// Sets the input of the host for a tick of the server. Do this for the [next tick](Server::next_tick),
+    /// before you call [`Server::tick`]. [`ConnectionHandle::input`] then returns the input like the inputs
+    /// of clients.
     ///
     /// # Errors
     /// Returns an error and does nothing if the tick has begun or is more than 256 ticks ahead, if it already

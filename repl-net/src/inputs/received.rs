@@ -1,6 +1,6 @@
 //! The inputs of one type that a server has received from one client.
 //!
-//! *Invariant:* the input of a tick never changes, and a tick that has begun gets no input any more.
+//! *Invariant:* the input of a tick never changes, and no input is added to a tick that has begun.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::report::{InputReport, Notes};
 use super::tick_times::TickTimes;
 
-/// For this many ticks after its tick, an input is kept.
+/// The number of ticks for which an input is stored after its tick.
 pub(crate) const KEPT_TICKS: u64 = 64;
 
-/// The greatest number of ticks by which an input may arrive before its tick.
+/// The greatest number of ticks by which an input may be ahead of the server's newest tick.
 pub(crate) const MOST_AHEAD_TICKS: u64 = 256;
 
-/// A bundle is ignored if more than this number of newer bundles have arrived, because its ticks passed long
-/// ago.
+/// A bundle (the inputs in one packet) is ignored if a bundle with a number greater by more than this has
+/// arrived. Its ticks passed long ago.
 const STALE: u64 = 256;
 
 /// The server's statistics of the inputs of a client.
@@ -25,24 +25,23 @@ pub struct InputCounts {
     pub arrived: u64,
     /// The number of ticks that began without their input, since the first input arrived.
     pub missing: u64,
-    /// The number of inputs that arrived after their tick had begun. Each of them was also counted as
+    /// The number of inputs that arrived after their tick had begun. Each of these ticks was also counted as
     /// missing.
     pub late: u64,
-    /// The number of ignored inputs, because their ticks were more than 256 ticks ahead or at least 64 ticks
-    /// ago.
+    /// The number of inputs that were ignored, because their ticks were more than 256 ticks ahead or at least
+    /// 64 ticks ago.
     pub far: u64,
 }
 
-/// The inputs of one type from one client.
 #[derive(Debug)]
 pub(crate) struct Received<T> {
     inputs: BTreeMap<u64, T>,
-    /// The newest input whose tick has begun. It may have arrived late.
+    /// The newest input before the current tick. It may have arrived late.
     last: Option<(u64, T)>,
-    /// A bit mask of the last 64 ticks. A tick that began without its input has a 1, until the input arrives
-    /// late. The lowest bit is the last tick.
+    /// A bit mask of the last 64 ticks, in which the lowest bit is the newest tick. A bit is 1 if the tick
+    /// began without its input and the input has not arrived late either.
     missing: u64,
-    /// The number of the newest bundle.
+    /// The number of the newest bundle that has arrived.
     newest: Option<u64>,
     pub(crate) counts: InputCounts,
     notes: Notes,
@@ -56,7 +55,7 @@ impl<T> Default for Received<T> {
 }
 
 impl<T: Clone> Received<T> {
-    /// Stores an input for a tick.
+    /// Stores an input that has arrived for a tick, if it is neither too late nor too early.
     pub(crate) fn take(&mut self, tick: u64, input: &T, times: &TickTimes, now: Duration) {
         if self.inputs.contains_key(&tick) {
             return;
@@ -82,8 +81,8 @@ impl<T: Clone> Received<T> {
         }
     }
 
-    /// Records that an input arrived late, for the tick `ago` ticks ago. Returns `false` if this input had
-    /// arrived before.
+    /// Records that the input for the tick `ago` ticks ago has arrived late. Returns `false` if it had
+    /// already arrived.
     fn remove_missing(&mut self, ago: u64) -> bool {
         let bit = 1_u64.checked_shl(ago.try_into().unwrap_or(u32::MAX)).unwrap_or(0);
         let was_missing = self.missing & bit != 0;
@@ -91,12 +90,12 @@ impl<T: Clone> Received<T> {
         was_missing
     }
 
-    /// Returns whether a bundle is so old that its ticks would be mistaken for later ticks.
+    /// Returns whether a bundle is so old that its ticks would be read as later ticks.
     pub(crate) fn is_stale(&self, number: u64) -> bool {
         self.newest.is_some_and(|newest| number.saturating_add(STALE) < newest)
     }
 
-    /// Records that a bundle was read.
+    /// Records that a bundle was read, for the next report.
     pub(crate) fn end_bundle(&mut self, number: u64) {
         match self.newest {
             Some(newest) if number < newest => self.notes.late_bundle(),
@@ -106,7 +105,7 @@ impl<T: Clone> Received<T> {
         self.newest = self.newest.max(Some(number));
     }
 
-    /// Records that a tick begins. Returns a report if one is due.
+    /// Records that a tick begins. Returns a report for the client if one is due.
     pub(crate) fn begin_tick(&mut self, tick: u64) -> Option<InputReport> {
         self.missing <<= 1;
         if let Some(input) = self.inputs.get(&tick) {
@@ -123,12 +122,11 @@ impl<T: Clone> Received<T> {
         self.notes.take_due(tick)
     }
 
-    /// Returns the input for a tick.
     pub(crate) fn get(&self, tick: u64) -> Option<&T> {
         self.inputs.get(&tick)
     }
 
-    /// Returns the newest input before a tick, and the tick of the input. The input may have arrived late.
+    /// Returns the newest input before a tick, with the input's own tick. It may have arrived late.
     pub(crate) fn last_before(&self, tick: u64) -> Option<(u64, &T)> {
         let in_time = self.inputs.range(..tick).next_back();
         let late = self.last.as_ref().filter(|(last, _)| *last < tick);
@@ -146,7 +144,7 @@ mod tests {
 
     const NOW: Duration = Duration::ZERO;
 
-    /// A server that receives the inputs of one client.
+    /// A server that has received the inputs of one client.
     #[derive(Default)]
     struct Server {
         received: Received<u64>,
@@ -154,7 +152,8 @@ mod tests {
     }
 
     impl Server {
-        /// Receives a bundle with an input for each of these ticks. The input is ten times the tick.
+        /// Receives a bundle with an input for each tick in `ticks`. The value of the input is ten times the
+        /// tick.
         fn take(&mut self, number: u64, ticks: impl Iterator<Item = u64>) {
             ticks.for_each(|tick| self.received.take(tick, &(tick * 10), &self.times, NOW));
             self.received.end_bundle(number);

@@ -13,7 +13,7 @@ use super::bundle;
 use super::coding::{ByField, Coding, Whole};
 use super::report::InputReport;
 
-/// The prefix of the channel name of a type of inputs.
+/// The name of an input type's channel begins with this.
 const INPUTS: &str = "inputs ";
 
 /// The limits of a type of inputs.
@@ -22,7 +22,7 @@ const OPTIONS: MessageOptions = MessageOptions { max_bytes: 1_024, weight: u8::M
 /// The greatest number of bits of an input. A bundle has room for at least the newest input.
 pub(super) const MOST_BITS: usize = OPTIONS.max_bytes * 8 - bundle::TICK_BITS as usize;
 
-/// Identifies the channel of a type of inputs.
+/// A type that stands for the channel of the input type `T`.
 pub(super) struct InputsOf<T>(PhantomData<T>);
 
 impl<T: 'static> InputsOf<T> {
@@ -43,7 +43,7 @@ impl<T: 'static> InputsOf<T> {
     }
 }
 
-/// The data that is registered for a type of inputs.
+/// The data that is registered for an input type.
 pub(super) struct Registration<T: 'static> {
     name: &'static str,
     checksum: u64,
@@ -86,7 +86,7 @@ impl<T: 'static> Registration<T> {
         mailbox.register_inbox(format!("{INPUTS}{name}"), InputsOf::<T>::key(), checksum, config, inbox);
     }
 
-    /// Adds the channel of the reports of a server. All types of inputs share it.
+    /// Adds the channel for the server's reports to a mailbox. All input types share it.
     #[track_caller]
     pub(super) fn add_reports<F: Sender>(&self, mailbox: &mut Mailbox<F>, inbox: impl Inbox<F>) {
         let config = ChannelConfig { channel: Channel::Sequenced { copies: 1 }, options: OPTIONS };

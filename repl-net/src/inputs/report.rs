@@ -1,5 +1,5 @@
-//! The report of a server to a client about the client's inputs. With it, the client adjusts how early it
-//! sends them.
+//! The report that a server sends to a client about the arrival of the client's inputs. With it, the client
+//! adjusts how early it sends its inputs.
 //!
 //! *Invariant:* all reports have the same size.
 
@@ -18,19 +18,20 @@ const REPORT_TICKS: u64 = 16;
 /// The number of ticks between two reports if an input was missing.
 const URGENT_TICKS: u64 = 4;
 
-/// The number of steps per tick in which a margin is sent.
+/// A margin is sent as an integer, in this number of steps per tick.
 const STEPS: f64 = 64.0;
 
-/// Describes how the inputs of a client have arrived since the last report.
+/// How the inputs of a client have arrived since the previous report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InputReport {
-    /// The low bits of the tick of the latest input. This is the input with the least time before its tick.
+    /// The low bits of the tick of the input that arrived with the least time before its tick.
     pub(crate) tick: u16,
-    /// The time from the arrival of this input to the beginning of its tick, in steps.
+    /// The time from the arrival of this input to the beginning of its tick, in steps. Negative if it was
+    /// late.
     margin: i16,
-    /// The number of bundles that arrived.
+    /// The number of bundles (packets with inputs) that arrived.
     pub(crate) arrived: u8,
-    /// The number of bundles that did not arrive before newer bundles.
+    /// The number of bundles that had not arrived when a newer bundle arrived.
     pub(crate) lost: u8,
     /// The number of bursts of losses: runs of one or more consecutive lost bundles.
     pub(crate) losses: u8,
@@ -39,14 +40,14 @@ pub(crate) struct InputReport {
 }
 
 impl InputReport {
-    /// Reads a report that takes exactly these bits.
+    /// Reads a report that takes exactly the bits of `content`.
     pub(crate) fn read_whole(content: BitSlice<'_>) -> Result<Self, ReadError> {
         let mut reader = content.reader();
         let report = Self::read(&mut reader, &mut ReferenceMap::new(&NoObjects))?;
         if reader.remaining() == 0 { Ok(report) } else { Err(ReadError::OutOfRange) }
     }
 
-    /// Returns how many ticks before its tick the latest input arrived.
+    /// Returns the least time between the arrival of an input and its tick, in ticks.
     pub(crate) fn margin_ticks(self) -> f64 {
         f64::from(self.margin) / STEPS
     }
@@ -74,18 +75,19 @@ impl NetSerialize for InputReport {
 }
 repl_core::leaf!(InputReport);
 
-/// Collects the data of the next report.
+/// Collects the data for the next report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Notes {
     report: InputReport,
-    /// The least margin, and its tick. `None` if no new input has arrived.
+    /// The least margin in ticks, and the tick of this input. `None` if no input has arrived since the last
+    /// report.
     least: Option<(f64, u64)>,
-    /// The tick of the last report.
+    /// The tick in which the last report was made.
     reported: u64,
 }
 
 impl Notes {
-    /// Records that a new input has arrived.
+    /// Records that an input has arrived for the first time.
     pub(crate) fn arrived(&mut self, tick: u64, times: &TickTimes, now: Duration) {
         let margin = times.until(tick, now);
         if self.least.is_none_or(|(least, _)| margin < least) {
@@ -93,7 +95,7 @@ impl Notes {
         }
     }
 
-    /// Records that a bundle has arrived, and that `lost` bundles directly before it have not.
+    /// Records that a bundle has arrived, and that the `lost` bundles directly before it have not.
     pub(crate) fn bundle(&mut self, lost: u64) {
         let report = &mut self.report;
         report.arrived = report.arrived.saturating_add(1);
@@ -101,7 +103,7 @@ impl Notes {
         report.losses = report.losses.saturating_add(u8::from(lost > 0));
     }
 
-    /// Records that a bundle has arrived late, which was counted as lost.
+    /// Records that a bundle has arrived late. It was counted as lost before.
     pub(crate) fn late_bundle(&mut self) {
         let report = &mut self.report;
         report.arrived = report.arrived.saturating_add(1);
@@ -109,12 +111,12 @@ impl Notes {
         report.losses = report.losses.min(report.lost);
     }
 
-    /// Records that a tick has begun without its input.
     pub(crate) fn missing(&mut self) {
         self.report.missing = self.report.missing.saturating_add(1);
     }
 
-    /// Returns the report if it is due, and begins the next one. Returns `None` if no new input has arrived.
+    /// Returns the report if it is due, and begins the next one. Returns `None` if no input has arrived since
+    /// the last report.
     pub(crate) fn take_due(&mut self, tick: u64) -> Option<InputReport> {
         let after = if self.report.missing > 0 { URGENT_TICKS } else { REPORT_TICKS };
         if tick.saturating_sub(self.reported) < after {

@@ -22,7 +22,7 @@ pub(super) struct InputInbox<T: 'static> {
 }
 
 impl<T: 'static> InputInbox<T> {
-    /// Returns an inbox without inputs. `ticks` is the number of ticks that the server has begun.
+    /// Returns an inbox without inputs, for a server that has begun `ticks` ticks.
     pub(super) fn new(coding: Box<dyn Coding<T>>, ticks: u64) -> Self {
         Self { coding, clients: BTreeMap::new(), times: TickTimes::after(ticks) }
     }
@@ -68,7 +68,7 @@ impl<T: Clone + Send + Sync + 'static> Inbox<ConnectionId> for InputInbox<T> {
     }
 }
 
-/// An inbox that refuses reports, because a server receives no reports.
+/// An inbox that refuses every report, because only clients receive reports.
 pub(super) struct NoReports;
 
 impl Inbox<ConnectionId> for NoReports {

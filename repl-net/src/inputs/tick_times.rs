@@ -1,4 +1,4 @@
-//! The times at which the ticks of a server began, and an estimate for later ticks.
+//! The times at which the ticks of a server began, and an estimate for future ticks.
 //!
 //! *Invariant:* the time between two ticks is never negative.
 
@@ -7,9 +7,9 @@ use std::time::Duration;
 /// The last tick of a server, and the measured time between ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TickTimes {
-    /// The last tick.
+    /// The newest tick.
     pub(crate) tick: u64,
-    /// The time at which the last tick began, if it was recorded.
+    /// The time at which the newest tick began. `None` if no tick was recorded.
     at: Option<Duration>,
     /// The smoothed time between two ticks in seconds. Zero before the second tick.
     interval_secs: f64,
@@ -34,7 +34,8 @@ impl TickTimes {
         (self.tick, self.at) = (tick, Some(now));
     }
 
-    /// Returns how many ticks after `now` a tick begins. Negative if it has begun before.
+    /// Returns the time from `now` to the beginning of a tick, in ticks. Negative if the tick has already
+    /// begun.
     pub(crate) fn until(&self, tick: u64, now: Duration) -> f64 {
         let since = self.at.map_or(0.0, |at| now.saturating_sub(at).as_secs_f64());
         let passed = if self.interval_secs > 0.0 { since / self.interval_secs } else { 0.0 };

@@ -1,12 +1,12 @@
 //! The label of an object in logs: its class, its guid, and a name if it has one.
 //!
-//! *Invariant:* a label is for people, so no code reads it.
+//! *Invariant:* a label is only for people, so no code reads it.
 
 use std::fmt;
 
 use repl_core::Guid;
 
-/// What an object is called in logs: `Lamp 3v1`, or `Lamp 3v1 "by the door"` if it has a name.
+/// The name of an object in logs: `Lamp 3v1`, or `Lamp 3v1 "by the door"` if the program has named it.
 pub(crate) struct Label<'a> {
     pub(crate) guid: Option<Guid>,
     /// The name of the object's class. `None` if the object does not exist.

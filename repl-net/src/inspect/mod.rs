@@ -1,6 +1,6 @@
-//! Looks inside packets: finds the entries in their bodies, for statistics and logs.
+//! Finds the entries in the bodies of packets, for statistics and logs.
 //!
-//! *Invariant:* nothing here changes what is sent or applied.
+//! *Invariant:* this module changes nothing that is sent or applied.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod label;

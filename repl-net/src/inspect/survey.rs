@@ -1,5 +1,5 @@
-//! A survey reads a packet body and reports its entries to an [`Account`], one after another. A server
-//! surveys the packets that it has sent, and a client surveys the packets that it is about to apply.
+//! A survey reads a packet body and reports each of its entries to an [`Account`]. A server surveys packets
+//! that it has sent, and a client surveys packets that it is about to apply.
 //!
 //! *Invariant:* a survey needs only the guid, the class and the name of an object, and never its values.
 
@@ -14,22 +14,24 @@ use crate::body::walk::{BodyError, OpenHead, PropertyList, Visitor, walk};
 use crate::inspect::label::Label;
 use crate::session::classes::ClassList;
 
-/// The objects and classes that one side knows.
+/// What a survey needs to know about the objects and classes of one side.
 pub(crate) trait Catalog {
     fn classes(&self) -> &ClassList;
-    /// Returns the program of the class that was registered as number `class`.
+    /// Returns the program (the flat description of all properties) of the class that was registered as
+    /// number `class`.
     fn program(&self, class: u16) -> Option<&Program>;
-    /// Returns the number of archetypes of a class, including the values of `Default`.
+    /// Returns the number of archetypes of a class (its sets of initial values), plus one for the values of
+    /// `Default`.
     fn archetypes(&self, class: u16) -> Option<u32>;
     /// Returns the object in a slot, with the number of its class.
     fn object(&self, slot: u32) -> Option<(Guid, u16)>;
     /// Returns the name that the program has given to the object in a slot, if it has one.
     fn name(&self, slot: u32) -> Option<&str>;
-    /// Returns the epoch of this side's references.
+    /// Returns the epoch of this side's references: what a client adds to generations after a server restart.
     fn epoch(&self) -> Epoch;
 }
 
-/// The object of an entry.
+/// The object that an entry of a body is about.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) guid: Guid,
@@ -40,7 +42,6 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns the label of the object for logs.
     pub(crate) fn label(&self) -> Label<'_> {
         Label {
             guid: self.epoch.from_wire(self.guid),
@@ -57,25 +58,26 @@ pub(crate) enum Entry {
     Update,
     /// The object is removed for this reason.
     Removal(CloseReason),
-    /// The object is removed for this reason, and the entry has its last changes.
+    /// The object is removed for this reason, and the entry contains the changes before its removal.
     LastState(CloseReason),
-    /// A part of an update that is too large for a packet: the index of the part, and the number of parts.
+    /// A part of an update that is too large for one packet: the index of the part, and the number of parts.
     Part(usize, usize),
 }
 
-/// Receives the entries of a body.
+/// Receives the entries of a surveyed body.
 pub(crate) trait Account {
     /// Called for the next entry. `head_bits` is the number of bits before its values.
     fn entry(&mut self, entry: Entry, subject: Subject<'_>, head_bits: usize);
-    /// Called for a property of the last entry. `bits` are the bits of its value.
+    /// Called for each property in the entry for which [`entry`](Self::entry) was called last. `bits`
+    /// contains its value.
     fn property(&mut self, subject: Subject<'_>, handle: u32, bits: BitSlice<'_>);
 }
 
-/// Reports the entries in the segments of a body to `account`. Returns the parts of large updates in the
-/// body. When the caller has all parts of such an update, it surveys them like a body.
+/// Reports the entries in a body to `account`. Returns those parts of large updates that the body contains.
+/// When the caller has all parts of an update, it surveys the whole update like a body.
 ///
 /// # Errors
-/// Returns an error if the body is malformed, or if the catalog does not have one of its objects.
+/// Returns an error if the body is malformed, or if the catalog lacks one of its objects.
 pub(crate) fn survey(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -105,7 +107,7 @@ impl<'a, C: Catalog, A: Account> Surveyor<'a, C, A> {
         Ok(Subject { guid, class, program, name, epoch })
     }
 
-    /// Reports the values of an entry.
+    /// Reports the values of an entry to the account.
     fn values(
         &mut self,
         subject: Subject<'_>,
@@ -115,7 +117,6 @@ impl<'a, C: Catalog, A: Account> Surveyor<'a, C, A> {
         subject.program.survey(handles, reader, |handle, bits| self.account.property(subject, handle, bits))
     }
 
-    /// Returns the class with this number on the wire.
     fn registered(&self, class: u32) -> Option<u16> {
         self.catalog.classes().registered(class).map(|class| class as u16)
     }
@@ -161,7 +162,7 @@ impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let class = self.registered(head.class).ok_or(ReadError::OutOfRange)?;
-        // The head bits of a run are counted for its first object.
+        // The head bits of a run are counted only for its first object.
         let mut head_bits = list.head_bits;
         for slot in head.slots {
             let subject = self.subject_of(Guid::new(slot, head.generation), class)?;
@@ -179,7 +180,7 @@ impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let Some(last_state_bits) = removal.last_state_bits else {
-            // The removed object may be one that this side does not have.
+            // This side may not have the removed object.
             if let Ok(subject) = self.subject(slot) {
                 self.account.entry(Entry::Removal(removal.reason), subject, head_bits);
             }
@@ -194,7 +195,7 @@ impl<C: Catalog, A: Account> Visitor for Surveyor<'_, C, A> {
     }
 
     fn part(&mut self, part: Part) -> Result<(), BodyError> {
-        // The object of a part may not exist here yet.
+        // This side may not have the object yet, because all parts must arrive first.
         if let Ok(subject) = self.subject(part.slot) {
             self.account.entry(Entry::Part(part.head.index, part.head.cut.parts()), subject, 0);
         }

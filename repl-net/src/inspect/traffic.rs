@@ -1,35 +1,35 @@
-//! Traffic statistics: a client counts the bits that it has received by class and property, and a server
+//! Traffic statistics by class and property: a client counts the bits that it has received, and a server
 //! counts the bits that it has sent.
 //!
-//! *Invariant:* each bit is counted at most once. An update in parts is counted once as a whole. Not counted
-//! are packet frames, segment headers, tables and fragments, removals without a last state, and messages.
+//! *Invariant:* each bit is counted at most once. An update that is sent in parts is counted once, as a
+//! whole. The following are not counted: packet frames, the headers of segments, tables and fragments,
+//! removals without a last state, and messages.
 
 use repl_core::{BitSlice, Layout};
 
 use crate::inspect::survey::{Account, Entry, Subject};
 
-/// The traffic of one class: everything that a client has received, or that a server has sent to all clients
-/// together.
+/// The traffic of one class. On a client, this is everything that it has received. On a server, this is the
+/// sum of everything that it has sent to all clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassTraffic {
     /// The name of the class.
     pub class: &'static str,
     /// The number of openings. An opening creates an object on a client. It is sent again if its packet was
-    /// lost. It is also sent to tell a client that it has become the owner of the object, or that the role
-    /// has changed.
+    /// lost. It is also sent if the client becomes the owner of the object, or if the object's role changes.
     pub opened: u64,
     /// The number of other updates of objects, including the last states of removed objects.
     pub updates: u64,
-    /// The number of bits that identify the objects and list the properties that follow.
+    /// The number of bits that identify the objects and list which properties follow.
     pub head_bits: u64,
-    /// The traffic of each property, in the order of the handles.
+    /// The traffic of each property, in ascending order of the handles.
     pub properties: Vec<PropertyTraffic>,
 }
 
 /// The traffic of one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyTraffic {
-    /// The property's path.
+    /// The path of the property in the class.
     pub path: String,
     /// How many times the property was received or sent.
     pub updates: u64,
@@ -37,7 +37,6 @@ pub struct PropertyTraffic {
     pub bits: u64,
 }
 
-/// The traffic of all classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) classes: Vec<ClassTraffic>,

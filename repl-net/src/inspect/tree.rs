@@ -1,6 +1,8 @@
-//! The state in a packet as text, for logs: a line for each object, and below it a line for each property.
+//! Prints the state in a packet as text, for logs: a line for each object, and below it a line for each
+//! property.
 //!
-//! *Invariant:* the text has at most [`MOST_LINES`] lines, each of at most about [`MOST_CHARS`] characters.
+//! *Invariant:* the text has at most [`MOST_LINES`] lines. Each value has at most about [`MOST_CHARS`]
+//! characters.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -11,10 +13,10 @@ use repl_link::parts::Sequence;
 use super::survey::{Account, Catalog, Entry, Subject, survey};
 use crate::body::reassembly::Part;
 
-/// The greatest number of lines. The packet of an object that joins can have thousands of properties.
+/// The greatest number of lines. A packet to a client that joins can contain thousands of properties.
 const MOST_LINES: usize = 500;
 
-/// The greatest number of printed characters of a value.
+/// The greatest number of characters that are printed of a value.
 const MOST_CHARS: usize = 200;
 
 /// Prints the entries of a body as text.
@@ -22,12 +24,12 @@ const MOST_CHARS: usize = 200;
 pub(crate) struct Tree {
     text: String,
     lines: usize,
-    /// The paths of the properties of each class.
+    /// The paths of all properties of each class.
     paths: BTreeMap<u16, Vec<String>>,
 }
 
 impl Tree {
-    /// Adds the lines of a body. Returns the parts of large updates in the body.
+    /// Adds the lines of a body. Returns those parts of large updates that the body contains.
     pub(crate) fn add(
         &mut self,
         sequence: Sequence,
@@ -40,7 +42,6 @@ impl Tree {
         })
     }
 
-    /// Returns whether no line was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.lines == 0
     }

@@ -1,18 +1,19 @@
-//! Angles. Interpolation turns the short way.
+//! Angles. Interpolation turns in the direction of the shorter way.
 //!
-//! *Invariant:* an angle is never more than half a turn.
+//! *Invariant:* an angle is from -π to π.
 
 use super::interpolate::Interpolate;
 use super::offset::{self, Offset};
 
 const TURN: f64 = std::f64::consts::TAU;
 
-/// An angle in radians, from -π to π. Interpolation between two angles takes the shorter way.
+/// An angle in radians, from -π to π. Interpolation between two angles turns in the direction of the
+/// shorter way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Angle(f32);
 
 impl Angle {
-    /// Returns an angle. Whole turns are removed. A value that is not finite becomes 0.
+    /// Returns an angle after adding or subtracting whole turns. A value that is not finite becomes 0.
     #[must_use]
     pub fn from_radians(radians: f32) -> Self {
         Self::of(radians.into())

@@ -1,8 +1,9 @@
-//! Interpolation: values between two values.
+//! Interpolation: computes values between two values.
 //!
-//! *Invariant:* between two finite numbers, every result of `interpolate` is finite and lies between them.
+//! *Invariant:* between two finite numbers, every result of `interpolate` is finite and within the range of
+//! both.
 
-/// A type with values that can be interpolated. A struct can derive it if all its fields implement it.
+/// A type whose values can be interpolated. A struct can derive this trait if all its fields implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no values between two values",
     note = "derive `Interpolate` for it, or implement it by hand",
@@ -10,13 +11,13 @@
 )]
 pub trait Interpolate {
     /// Returns a value between this value and `next`. For the `fraction` 0 the result is this value, and for
-    /// 1 the result is `next`. Numbers clamp the `fraction` to the range from 0 to 1. Between two finite
-    /// numbers, the result is finite, and never moves backwards while the `fraction` grows.
+    /// 1 it is `next`. For numbers, a `fraction` outside the range from 0 to 1 is clamped to it. Between two
+    /// finite numbers, the result is finite, and moves only towards `next` while the `fraction` grows.
     #[must_use]
     fn interpolate(&self, next: &Self, fraction: f64) -> Self;
 
-    /// Returns a value between this value and `next`. `ticks` is the number of ticks between the two values.
-    /// The default implementation ignores `ticks`.
+    /// Does the same as [`interpolate`](Self::interpolate). `ticks` is the number of ticks between the two
+    /// values. The default implementation ignores `ticks`.
     #[must_use]
     fn interpolate_over(&self, next: &Self, fraction: f64, ticks: f64) -> Self
     where
@@ -49,11 +50,11 @@ impl Interpolate for f64 {
 /// Interpolates between two finite numbers. The `fraction` is greater than 0 and less than 1.
 fn between(from: f64, to: f64, fraction: f64) -> f64 {
     if (from < 0.0) != (to < 0.0) {
-        // The difference of numbers with different signs can be infinite. This sum lies between the numbers,
-        // because no product is greater than its factor.
+        // The difference of numbers with different signs can be infinite. This sum lies between the two
+        // numbers, because it adds a part of each.
         return from * (1.0 - fraction) + to * fraction;
     }
-    // This sum never exceeds `to`: multiplied by less than 1, the rounded difference is at most the exact
+    // This sum never exceeds `to`: the fraction is less than 1, so the rounded product is at most the exact
     // difference.
     from + (to - from) * fraction
 }
@@ -76,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// Finite values whose differences overflow, underflow, or lose digits.
+    /// Finite numbers whose differences overflow, underflow, or lose digits.
     const EXTREMES: [f64; 15] = [
         f64::MIN,
         -1e308,
@@ -95,7 +96,7 @@ mod tests {
         f64::MAX,
     ];
 
-    /// Fractions from 0 to 1, including the nearest numbers to both ends.
+    /// Fractions from 0 to 1, including both ends and the nearest numbers to them.
     fn fractions() -> Vec<f64> {
         let near_the_ends = [0.0, 5e-324, f64::EPSILON, 1.0 - f64::EPSILON, 1.0 - f64::EPSILON / 2.0, 1.0];
         let mut fractions: Vec<f64> =
@@ -104,8 +105,8 @@ mod tests {
         fractions
     }
 
-    /// Checks the interpolation between two finite values: the ends are exact, each value is at its fraction
-    /// of the way, and no value moves backwards or leaves the range.
+    /// Checks the interpolation between two finite values. The values at both ends are exact. Each value is
+    /// at its fraction of the way. No value moves backwards or leaves the range.
     fn check_the_way(from: f64, to: f64, at: impl Fn(f64) -> f64) {
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
         assert!(same(at(0.0), from) && same(at(1.0), to), "{from} to {to}: {} to {}", at(0.0), at(1.0));
@@ -116,7 +117,7 @@ mod tests {
                 if from <= to { last <= value && value <= to } else { last >= value && value >= to };
             assert!(is_on_the_way, "{from} to {to} at {fraction}: {value} after {last}");
             let expected = from * (1.0 - fraction) + to * fraction;
-            // Allows the rounding errors of an `f32`.
+            // This allows for the rounding errors of an `f32`.
             let tolerance = from.abs().max(to.abs()) * f64::from(f32::EPSILON) + f64::from(f32::MIN_POSITIVE);
             assert!(
                 (value - expected).abs() <= tolerance,

@@ -1,21 +1,21 @@
-//! Values between the ticks of a server, for drawing.
+//! Computes values between the ticks of a server, for drawing.
 //!
-//! *Invariant:* a shown value lies between two values that arrived, or is one of them. Extrapolation beyond
-//! the last value happens only if the user asks for it.
+//! *Invariant:* a shown value lies between two received values, or is one of them. Values after the newest
+//! received value are extrapolated only if the user asks for it.
 
 use std::collections::VecDeque;
 
 use super::interpolate::Interpolate;
 use super::offset::Offset;
 
-/// The least number of values that are kept.
+/// The least number of values that are stored.
 const LEAST_KEPT: usize = 32;
 
 /// The greatest allowed number of ticks between two updates.
 const MOST_TICKS: u64 = 1_000;
 
-/// Stores the last values of a property with their ticks, so that a client can draw values between them. The
-/// user stores one `Interpolated` for each moving object. The replicated value itself does not change.
+/// Stores the newest values of a property with their ticks, so that a client can draw values between them.
+/// The user stores one `Interpolated` for each moving object. The replicated value itself does not change.
 ///
 /// [`push`](Self::push) each value when it arrives, and draw the value that is [shown at](Self::shown_at) the
 /// tick of the [`ServerClock`](crate::ServerClock):
@@ -32,23 +32,24 @@ const MOST_TICKS: u64 = 1_000;
 /// assert_eq!(x.at(109.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
-/// Only the last values are kept: 32, or the ticks between two updates plus two if that is more.
+/// Only the newest values are stored: 32, or `max_ticks` plus two if that is more.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
-    /// The values with their ticks. The value with the lowest tick comes first.
+    /// The values with their ticks, in ascending order of the ticks.
     values: VecDeque<(u64, T)>,
     max_ticks: u64,
 }
 
 impl<T: Clone> Interpolated<T> {
-    /// Returns an [`Interpolated`] without values. If a value arrives more than `max_ticks` after the
-    /// previous value, the object was at rest, and nothing was sent. The change is then assumed to have begun
-    /// `max_ticks` before the new value.
+    /// Returns an [`Interpolated`] without values. `max_ticks` is the longest time between two values of a
+    /// moving object. If a value arrives more than `max_ticks` after the previous value, the object was at
+    /// rest in between, so that nothing was sent. The change is then assumed to have begun `max_ticks` before
+    /// the new value.
     ///
-    /// As `max_ticks`, use the longest time between two updates of a moving object, in ticks of the server.
-    /// This is the interval of its [`UpdateRate`](crate::UpdateRate), plus the ticks of its slowest
-    /// [band](crate::Area::slower_beyond), plus two or three ticks for lost packets. For objects that are
-    /// updated in each tick, 4 is a good value. `max_ticks` is clamped to the range from 1 to 1,000.
+    /// Choose `max_ticks` as follows, in ticks of the server: the interval of the object's
+    /// [`UpdateRate`](crate::UpdateRate), plus the ticks of its slowest [band](crate::Area::slower_beyond) (a
+    /// range of distances with slower updates), plus two or three ticks for lost packets. For objects that
+    /// are updated in each tick, 4 is a good value. `max_ticks` is clamped to the range from 1 to 1,000.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
         let max_ticks = match max_ticks {
@@ -59,8 +60,8 @@ impl<T: Clone> Interpolated<T> {
         Self { values: VecDeque::new(), max_ticks }
     }
 
-    /// Adds the value of a tick. If there is already a value of the same tick, the new value replaces it. A
-    /// value of an older tick is ignored.
+    /// Adds the value of a tick. It replaces a value of the same tick. If a value of a later tick was added
+    /// before, the new value is ignored.
     pub fn push(&mut self, tick: u64, value: T) {
         match self.values.back_mut() {
             Some((newest, _)) if *newest > tick => return,
@@ -78,7 +79,8 @@ impl<T: Clone> Interpolated<T> {
     }
 
     fn keep(&mut self, value: (u64, T)) {
-        // Values that arrive in each tick are shown `max_ticks` later, and need one value on each side.
+        // Values that arrive in each tick are shown `max_ticks` later, and one more value is needed on each
+        // side.
         let most = LEAST_KEPT.max(self.max_ticks.saturating_add(2) as usize);
         if self.values.len() >= most {
             self.values.pop_front();
@@ -86,22 +88,23 @@ impl<T: Clone> Interpolated<T> {
         self.values.push_back(value);
     }
 
-    /// Forgets all values and sets a new value, for example after a teleport. After `snap`, values between
-    /// the old and the new value are not shown.
+    /// Forgets all values and sets a new value, for example after a teleport. No value between the old and
+    /// the new value is shown.
     pub fn snap(&mut self, tick: u64, value: T) {
         self.values.clear();
         self.keep((tick, value));
     }
 
-    /// Returns the value at a tick. The argument `mix` computes the value from the last value before the
-    /// tick, the first value after the tick, and the fraction of the time between the two. Before the first
-    /// value, returns the first value. After the last value, returns the last value. Returns `None` if there
-    /// are no values. Costs O(log values).
+    /// Returns the value at a tick. `mix` computes it from three arguments: the last value before the tick,
+    /// the first value after the tick, and the fraction of the time between the two, from 0 to 1. For a tick
+    /// before the first value, returns the first value. For a tick after the last value, returns the last
+    /// value. Returns `None` if there are no values. Costs O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
         self.mixed(tick, |before, after, fraction, _| mix(before, after, fraction))
     }
 
-    /// Returns the value at a tick. `mix` also receives the number of ticks between the two values.
+    /// Returns the value at a tick. `mix` receives the number of ticks between the two values as its fourth
+    /// argument.
     fn mixed(&self, tick: f64, mix: impl FnOnce(&T, &T, f64, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {
@@ -113,16 +116,16 @@ impl<T: Clone> Interpolated<T> {
         Some(mix(&before.1, &after.1, fraction, ticks))
     }
 
-    /// Returns how many ticks [`shown_at`](Self::shown_at) is behind the clock. This is `max_ticks` minus
-    /// one, because the clock already waits one tick for values that arrive in each tick.
+    /// Returns how many ticks [`shown_at`](Self::shown_at) is behind the tick that the clock shows. This is
+    /// `max_ticks` minus one: the clock itself is already one tick behind the newest tick.
     #[must_use]
     pub const fn delay(&self) -> f64 {
         self.max_ticks.saturating_sub(1) as f64
     }
 
     /// Returns the value to draw when the clock [shows](crate::ServerClock::shown_tick) a tick. This is the
-    /// value of an earlier tick, by the [delay](Self::delay), because the next update must have arrived.
-    /// Without this delay, an object that is updated every few ticks would stand still and then jump.
+    /// value at an earlier tick (by the [delay](Self::delay)), because the next update must have arrived.
+    /// Without this delay, an object that is updated every few ticks would stop and then jump.
     #[must_use]
     pub fn shown_at(&self, shown_tick: f64) -> Option<T>
     where
@@ -131,7 +134,8 @@ impl<T: Clone> Interpolated<T> {
         self.at(shown_tick - self.delay())
     }
 
-    /// Returns the value at a tick, in the same way as [`at_with`](Self::at_with).
+    /// Returns the value at a tick. Does the same as [`at_with`](Self::at_with), with [`Interpolate`] as
+    /// `mix`.
     #[must_use]
     pub fn at(&self, tick: f64) -> Option<T>
     where
@@ -141,8 +145,8 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Returns the value at a tick. After the last value, extrapolates from the last two values for at most
-    /// `most_ticks` ticks, and then stands still. The extrapolation may be wrong. The next value shows the
-    /// error, and a [`Smoothed`](crate::Smoothed) hides it.
+    /// `most_ticks` ticks, and then the value remains constant. The extrapolation may be wrong. When the next
+    /// value arrives, the shown value jumps to it, unless a [`Smoothed`](crate::Smoothed) hides the jump.
     ///
     /// ```
     /// # use repl_net as repl;
@@ -217,7 +221,7 @@ mod tests {
                 if tick.is_multiple_of(interval) {
                     value.push(tick, tick as f64);
                 }
-                // The clock shows at most the newest tick.
+                // The clock shows the newest tick at the latest.
                 let shown = value.shown_at(tick as f64);
                 if tick > 2 * interval {
                     assert_eq!(shown.zip(last).map(|(shown, last)| shown - last), Some(1.0), "{interval}");

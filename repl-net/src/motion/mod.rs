@@ -1,7 +1,7 @@
-//! Movement of objects at times for which no value has arrived: between the server's ticks, beyond them
-//! (prediction), and in its past.
+//! Computes the movement of objects at times for which no value has arrived: between the server's ticks
+//! (interpolation), after them (prediction), and in the past.
 //!
-//! *Invariant:* nothing here depends on a server or a client. All ticks are ticks of the server.
+//! *Invariant:* this module does not use servers and clients. All ticks are ticks of the server.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod angle;

@@ -1,12 +1,12 @@
 //! A position with its velocity. Interpolation between two of them follows a curve.
 //!
-//! *Invariant:* the curve passes through both positions, and has their velocities there.
+//! *Invariant:* the curve between two values passes through both positions, and has their velocities there.
 
 use super::interpolate::Interpolate;
 use super::offset::Offset;
 
-/// A position with its velocity. Between two of them, an [`Interpolated`](crate::Interpolated) shows a smooth
-/// curve. Straight lines between positions would have corners at each update.
+/// A position with its velocity. An [`Interpolated`](crate::Interpolated) shows a smooth curve between two
+/// such values. Straight lines between positions would have a corner at each update.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -39,7 +39,7 @@ impl<P: Offset<By = P> + Clone> Interpolate for Moving<P> {
         }
         let (t, rest) = (fraction, 1.0 - fraction);
         let way = next.position.offset_from(&self.position);
-        // The cubic Hermite curve. Its terms are added one after the other, because they are offsets.
+        // This is the cubic Hermite curve. Its terms are added one after another, because they are offsets.
         let position = self
             .position
             .moved_by(&way, t * t * (3.0 - 2.0 * t))

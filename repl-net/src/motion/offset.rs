@@ -1,10 +1,11 @@
-//! Offsets: the difference between two values, and fractions of it.
+//! Offsets: the difference between two values, of which a fraction can be added to a value.
 //!
-//! *Invariant:* a value plus its whole offset to a second value is the second value, except for rounding.
+//! *Invariant:* the offset from a first value to a second value, added to the first value, results in the
+//! second value, except for rounding.
 
 use super::interpolate::Interpolate;
 
-/// A type with values that can be moved towards another value or beyond it: positions, angles, rotations.
+/// A type whose values can be moved towards another value or beyond it: positions, angles, rotations.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -23,7 +24,7 @@ pub trait Offset: Interpolate + Clone {
     #[must_use]
     fn offset_from(&self, from: &Self) -> Self::By;
 
-    /// Returns this value, moved by `share` times an offset.
+    /// Returns this value, moved by the product of `share` and `offset`.
     #[must_use]
     fn moved_by(&self, offset: &Self::By, share: f64) -> Self;
 
@@ -33,7 +34,7 @@ pub trait Offset: Interpolate + Clone {
     fn size(offset: &Self::By) -> f64;
 }
 
-/// Interpolates between two values. The ends are exact.
+/// Interpolates between two values. The results for the fractions 0 and 1 are exact.
 pub(super) fn between<T: Offset>(from: &T, to: &T, fraction: f64) -> T {
     if fraction >= 1.0 {
         to.clone()
@@ -86,7 +87,7 @@ impl<T: Offset, const N: usize> Offset for [T; N] {
 
     fn moved_by(&self, offset: &Self::By, share: f64) -> Self {
         let mut offsets = offset.each_ref().into_iter();
-        // There is one offset for each value.
+        // There is one offset for each value of the array.
         self.each_ref().map(|value| match offsets.next() {
             Some(offset) => value.moved_by(offset, share),
             None => value.clone(),

@@ -1,6 +1,6 @@
-//! Simulation steps of one predicted object, or of several objects that touch each other.
+//! Simulates one predicted object, or several objects that touch each other, tick by tick.
 //!
-//! *Invariant:* objects that are stepped together are always at the same tick.
+//! *Invariant:* objects that are simulated together are always at the same tick.
 
 use super::predicted::Predicted;
 
@@ -9,14 +9,14 @@ use super::predicted::Predicted;
 pub struct PredictionStep {
     /// The tick that is simulated.
     pub tick: u64,
-    /// Whether the tick was simulated before. Do not repeat effects that happen only once, for example
-    /// sounds.
+    /// Whether the tick was already simulated before. If so, do not repeat effects that must happen only
+    /// once, for example sounds.
     pub is_replay: bool,
 }
 
-/// One [`Predicted`] object, or a tuple of several objects that touch each other: `(&mut car, &mut ball)`, up
-/// to four. The objects of a tuple are stepped and rolled back together. For more objects, use one
-/// `Predicted` whose state contains them all.
+/// One [`Predicted`] object, or a tuple of up to four objects that touch each other: `(&mut car, &mut ball)`.
+/// The objects of a tuple are simulated and rolled back together. For more objects, use one `Predicted` whose
+/// state contains them all.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -32,13 +32,13 @@ pub struct PredictionStep {
 /// assert_eq!(ball.state(), Some(&2.0));
 /// ```
 pub trait Predict {
-    /// The states of all objects.
+    /// Mutable references to the states of all objects.
     type States<'a>;
 
     /// Advances to a tick for which the client has made an input. Calls `step` with the states for each tick
-    /// that was not simulated yet. These are several ticks if the client has made no inputs for some. Does
-    /// not call `step` before the states of all objects are confirmed. Also does not call it if the server
-    /// has confirmed nothing for more ticks than the limit. In this case, the states are the confirmed
+    /// up to this one that was not simulated yet. (These are several ticks if the client has skipped inputs.)
+    /// Does not call `step` before the states of all objects are confirmed. Also does not call it if the
+    /// server has confirmed nothing for more ticks than the limit. In this case, the states are the confirmed
     /// states.
     fn advance(&mut self, tick: u64, mut step: impl FnMut(Self::States<'_>, PredictionStep)) {
         if self.is_too_far(tick) {
@@ -57,10 +57,10 @@ pub trait Predict {
         }
     }
 
-    /// Does the steps after the confirmed tick again, up to the newest tick, if the server has confirmed
-    /// another state than the predicted one. Call this once in each frame. Returns the number of steps, which
-    /// is at most the distance from the confirmed tick to the newest tick, and at most the limit. It is zero
-    /// if there was nothing to do.
+    /// If the server has confirmed another state than the predicted one, simulates the ticks after the
+    /// confirmed tick again, up to the newest tick. Call this once in each frame. Returns the number of
+    /// simulated ticks, which is at most the number of ticks after the confirmed tick, and at most the limit.
+    /// It is zero if there was nothing to do.
     fn roll_back(&mut self, mut step: impl FnMut(Self::States<'_>, PredictionStep)) -> u64 {
         let Some((start, newest)) = self.replay_after().zip(self.newest()) else { return 0 };
         if self.is_too_far(newest) {

@@ -1,21 +1,22 @@
-//! The states of one object as a client predicts them, tick by tick.
+//! The states of one object that a client predicts, tick by tick.
 //!
-//! *Invariant:* the states up to the confirmed tick never change again.
+//! *Invariant:* the states up to the confirmed tick (the newest tick that the server has confirmed) never
+//! change.
 
 use std::collections::VecDeque;
 
-/// The default limit of predicted ticks.
+/// The default for the limit: how many ticks may be predicted after the confirmed tick.
 const USUAL_LIMIT: u64 = 40;
 
-/// The greatest number of waiting events. After that, a new event drops the oldest.
+/// The greatest number of events that were not polled. If there are more, the oldest is dropped.
 const MOST_EVENTS: usize = 8;
 
-/// The states of one object as a client predicts them. They contain the effects of the player's inputs before
+/// The states of one object that a client predicts. They contain the effects of the player's inputs before
 /// the server has confirmed these inputs.
 ///
-/// In each frame, [`confirm`](Self::confirm) the state that has arrived,
-/// [`roll_back`](crate::Predict::roll_back), and [`advance`](crate::Predict::advance) by the ticks for which
-/// [inputs](crate::Client::inputs) are due:
+/// In each frame, [`confirm`](Self::confirm) the newest state that has arrived, call
+/// [`roll_back`](crate::Predict::roll_back), and [`advance`](crate::Predict::advance) to each tick for which
+/// an [input](crate::Client::inputs) is due:
 ///
 /// ```
 /// # use repl_net as repl;
@@ -42,21 +43,21 @@ const MOST_EVENTS: usize = 8;
 /// wheels. Memory for twice as many states as the limit is allocated once.
 #[derive(Clone, Debug)]
 pub struct Predicted<S> {
-    /// The states after consecutive ticks, the oldest first.
+    /// The states after consecutive ticks, in ascending order of the ticks.
     states: VecDeque<S>,
     /// The tick of the first state.
     first: u64,
-    /// The newest tick that was simulated, or that was passed without simulation.
+    /// The newest tick. It was simulated, or it was skipped while the prediction could not run.
     newest: Option<u64>,
-    /// The newest state.
+    /// The state after the newest tick.
     now: Option<S>,
-    /// The confirmed tick.
+    /// The newest tick that the server has confirmed.
     confirmed: Option<u64>,
-    /// Whether the steps after the confirmed tick must be replayed, or are still to be done for the first
-    /// time.
+    /// Whether the ticks after the confirmed tick must be simulated, because of a correction or because they
+    /// were skipped.
     must_replay: bool,
     is_stopped: bool,
-    /// The state that was shown before the corrections since the last call of `take_corrected`.
+    /// The state before the first correction since the last call of `take_corrected`.
     corrected: Option<S>,
     limit: u64,
     stats: PredictionStats,
@@ -67,13 +68,14 @@ pub struct Predicted<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PredictionEvent {
-    /// The server has confirmed another state than the predicted one, and the steps after it were done again.
+    /// The server has confirmed another state than the predicted one, and the later ticks were simulated
+    /// again.
     RolledBack {
-        /// The number of steps.
+        /// The number of ticks that were simulated again.
         steps: u64,
     },
-    /// The server has confirmed nothing for more ticks than the limit. Until it does, the state is the last
-    /// confirmed state.
+    /// The server has confirmed nothing for more ticks than the limit. Until it confirms a newer tick, the
+    /// state is the last confirmed state.
     Stopped,
     /// The prediction continues after a stop.
     Resumed,
@@ -82,11 +84,11 @@ pub enum PredictionEvent {
 /// Statistics of a prediction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PredictionStats {
-    /// The number of ticks that the server has confirmed as predicted.
+    /// The number of ticks whose predicted state the server has confirmed.
     pub confirmed: u64,
     /// The number of rollbacks.
     pub rollbacks: u64,
-    /// The number of steps that were done again.
+    /// The number of ticks that were simulated again.
     pub replayed_steps: u64,
     /// The number of times that the prediction has stopped.
     pub stops: u64,
@@ -100,9 +102,9 @@ impl<S> Default for Predicted<S> {
 
 impl<S> Predicted<S> {
     /// Returns a prediction without a state. It begins with the first confirmed state. It predicts at most
-    /// `limit` ticks ahead of the confirmed tick. The limit must cover the ticks by which the
-    /// [inputs](crate::InputStats::ahead_ticks) are ahead, and the travel time of the server's packets. The
-    /// default is 40 ticks, which is enough for a round trip of 400 ms at 60 ticks a second.
+    /// `limit` ticks after the confirmed tick. The limit must be at least the number of ticks by which the
+    /// [inputs](crate::InputStats::ahead_ticks) are ahead, plus the travel time of the server's packets in
+    /// ticks. The default is 40 ticks, which is enough for a round trip of 400 ms at 60 ticks per second.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         let most_states = limit.saturating_mul(2).saturating_add(2).min(1 << 16) as usize;
@@ -121,8 +123,8 @@ impl<S> Predicted<S> {
         }
     }
 
-    /// Returns the state after the newest tick, or the confirmed state while the prediction is stopped.
-    /// Returns `None` before anything was confirmed.
+    /// Returns the state after the newest tick. While the prediction is stopped, returns the confirmed state.
+    /// Returns `None` before the first state was confirmed.
     #[must_use]
     pub const fn state(&self) -> Option<&S> {
         self.now.as_ref()
@@ -135,7 +137,7 @@ impl<S> Predicted<S> {
         self.states.get(usize::try_from(tick.checked_sub(self.first)?).ok()?)
     }
 
-    /// Returns the newest tick.
+    /// Returns the newest tick to which the prediction has advanced.
     #[must_use]
     pub const fn tick(&self) -> Option<u64> {
         self.newest
@@ -164,15 +166,15 @@ impl<S> Predicted<S> {
         self.events.pop_front()
     }
 
-    /// Returns the state before the corrections since the last call: rollbacks, stops and new beginnings. A
-    /// [`Smoothed`](crate::Smoothed) shows a smooth way from it to the corrected [`state`](Self::state). Call
-    /// this once in each frame, before the state is shown. If a correction changed nothing, both states are
-    /// the same.
+    /// Returns the state before the first correction since the last call. Corrections are rollbacks, stops
+    /// and new starts. A [`Smoothed`](crate::Smoothed) moves the shown value smoothly from this state to the
+    /// corrected [`state`](Self::state). Call this once in each frame, before the state is shown. If a
+    /// correction changed nothing, both states are the same.
     pub fn take_corrected(&mut self) -> Option<S> {
         self.corrected.take()
     }
 
-    /// Forgets everything except the statistics. Use this for the object of another session.
+    /// Forgets everything except the statistics. Call this when another session begins.
     pub fn reset(&mut self) {
         self.states.clear();
         (self.newest, self.now, self.confirmed, self.corrected) = (None, None, None, None);
@@ -188,14 +190,13 @@ impl<S> Predicted<S> {
 }
 
 impl<S: Clone> Predicted<S> {
-    /// Stores the state of a tick that the server has confirmed, as
-    /// [`Confirmed::at`](repl_core::Confirmed::at) returns it. `agrees` compares the predicted state with the
-    /// confirmed state. It should accept small differences, for example of numbers that were sent with fewer
-    /// bits. Returns `true` if they do not agree. The next [`roll_back`](crate::Predict::roll_back) then does
-    /// the steps after this tick again. A tick that is not newer than the last confirmed tick is ignored. A
-    /// tick that is older by more than the limit belongs to a new session, and the prediction starts again.
-    /// After a restart of the server, call [`reset`](Self::reset) nevertheless, because the new ticks may be
-    /// near the old ones.
+    /// Stores the state of a tick that the server has confirmed. [`Confirmed::at`](repl_core::Confirmed::at)
+    /// returns both. `agrees` compares the predicted state (its first argument) with the confirmed state. It
+    /// should accept small differences, for example of numbers that were sent with fewer bits. Returns `true`
+    /// if they do not agree. The next [`roll_back`](crate::Predict::roll_back) then simulates the later ticks
+    /// again. A tick that is not newer than the last confirmed tick is ignored. But if it is older by more
+    /// than the limit, it belongs to a new session, and the prediction starts again. After a restart of the
+    /// server, call [`reset`](Self::reset) nevertheless, because the new ticks may be near the old ones.
     pub fn confirm(&mut self, (tick, state): (u64, &S), agrees: impl FnOnce(&S, &S) -> bool) -> bool {
         match self.confirmed {
             Some(known) if known > tick.saturating_add(self.limit) => self.reset(),
@@ -218,7 +219,7 @@ impl<S: Clone> Predicted<S> {
         self.must_replay
     }
 
-    /// Begins with a confirmed state. No state before it is known.
+    /// Starts with a confirmed state, and forgets all earlier states.
     fn begin(&mut self, tick: u64, state: &S) {
         self.states.clear();
         self.states.push_back(state.clone());
@@ -230,7 +231,7 @@ impl<S: Clone> Predicted<S> {
         }
     }
 
-    /// Forgets states that are more than the limit before the confirmed tick.
+    /// Forgets the states of ticks that are further before the confirmed tick than the limit.
     fn forget_old(&mut self) {
         while self.first.saturating_add(self.limit) < self.confirmed.unwrap_or(0) && self.states.len() > 1 {
             self.states.pop_front();
@@ -238,7 +239,7 @@ impl<S: Clone> Predicted<S> {
         }
     }
 
-    /// Sets the state after a tick. The tick is one with a stored state, or the tick after the last stored
+    /// Sets the state after a tick. The tick must have a stored state, or be the tick after the last stored
     /// state.
     fn set(&mut self, tick: u64, state: S) {
         let at = tick.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
@@ -253,20 +254,20 @@ impl<S: Clone> Predicted<S> {
         self.confirmed.is_some() && ahead > self.limit
     }
 
-    /// Returns whether the object has a state from which it can be stepped.
+    /// Returns whether the next tick can be simulated.
     pub(super) const fn is_running(&self) -> bool {
         self.now.is_some() && !self.is_stopped
     }
 
-    /// Records the shown state before it is corrected. If a frame has several corrections, only the state
-    /// before the first one was shown.
+    /// Stores the current state before it is corrected. If a frame has several corrections, only the state
+    /// before the first correction was shown, so that one is stored.
     fn note_shown(&mut self) {
         if self.corrected.is_none() {
             self.corrected.clone_from(&self.now);
         }
     }
 
-    /// Stops the prediction at the confirmed state.
+    /// Stops the prediction. The state is the confirmed state from now on.
     pub(super) fn stop(&mut self) {
         if !self.is_running() {
             return;
@@ -280,38 +281,38 @@ impl<S: Clone> Predicted<S> {
         self.report(PredictionEvent::Stopped);
     }
 
-    /// Continues after a stop.
     pub(super) fn resume(&mut self) {
         if std::mem::take(&mut self.is_stopped) {
             self.report(PredictionEvent::Resumed);
         }
     }
 
-    /// Records that a tick has passed. If it was not simulated, a replay simulates it later.
+    /// Records that the newest tick is `tick`. If it was not simulated, a later rollback simulates it.
     pub(super) fn pass(&mut self, tick: u64, is_simulated: bool) {
         self.must_replay |= !is_simulated && self.confirmed.is_some() && self.newest < Some(tick);
         self.newest = self.newest.max(Some(tick));
     }
 
-    /// Returns the tick after which the steps up to the tick `newest` must be done, again or for the first
-    /// time.
+    /// Returns the tick after which ticks must be simulated, up to the tick `newest`. Returns `None` if there
+    /// are none.
     pub(super) fn replay_after(&self, newest: Option<u64>) -> Option<u64> {
         self.confirmed.filter(|_| self.must_replay || self.newest < newest)
     }
 
-    /// Goes back to the state after a tick. If no state is known for this tick, because the object is newer,
-    /// the object stands still at its first known state.
+    /// Sets the current state to the state after a tick. If this state is not known, because the object is
+    /// newer, sets it to the object's first known state.
     pub(super) fn rewind(&mut self, tick: u64) {
         self.note_shown();
         self.now = self.at(tick).or(self.states.front()).cloned();
     }
 
-    /// Returns the state to step.
+    /// Returns the current state, which a step changes.
     pub(super) const fn now_mut(&mut self) -> Option<&mut S> {
         self.now.as_mut()
     }
 
-    /// Records the state after a step. A confirmed state stays unchanged.
+    /// Stores the current state as the state after `tick`. If the tick is already confirmed, restores its
+    /// confirmed state instead.
     pub(super) fn end_step(&mut self, tick: u64) {
         if self.confirmed >= Some(tick) {
             self.now = self.at(tick).or(self.states.front()).cloned();

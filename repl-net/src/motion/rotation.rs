@@ -1,12 +1,12 @@
-//! Rotations in space. Interpolation turns the short way.
+//! Rotations in space. Interpolation turns in the direction of the shorter way.
 //!
-//! *Invariant:* a quaternion has the length 1, whatever numbers it was made from.
+//! *Invariant:* the quaternion of a rotation has the length 1, whatever numbers it was made from.
 
 use super::interpolate::Interpolate;
 use super::offset::{self, Offset};
 
-/// A rotation in space, as a quaternion. Interpolation between two rotations takes the shorter way, at a
-/// constant speed.
+/// A rotation in space, as a quaternion. Interpolation between two rotations turns in the direction of the
+/// shorter way, at a constant speed.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -26,14 +26,14 @@ impl Default for Rotation {
 }
 
 impl Rotation {
-    /// Returns the rotation of a quaternion: x, y, z and w, of any length. If the length is zero or a number
-    /// is not finite, the result is no rotation (the identity).
+    /// Returns the rotation of a quaternion x, y, z, w of any length. If the length is zero or a number is
+    /// not finite, returns the identity (no rotation).
     #[must_use]
     pub fn new(quaternion: [f32; 4]) -> Self {
         Self::of(quaternion.map(f64::from))
     }
 
-    /// Returns the quaternion: x, y, z and w. Its length is 1.
+    /// Returns the quaternion x, y, z, w. Its length is 1.
     #[must_use]
     pub const fn quaternion(self) -> [f32; 4] {
         self.0
@@ -60,7 +60,8 @@ impl Rotation {
         Self([-x, -y, -z, w])
     }
 
-    /// Returns half of the angle, and the axis with the sine of the half angle as its length.
+    /// Returns half of the angle, and a vector in the direction of the axis whose length is the sine of half
+    /// the angle.
     fn half_angle(self) -> (f64, [f64; 3]) {
         let [x, y, z, w] = self.0.map(f64::from);
         let sign = if w < 0.0 { -1.0 } else { 1.0 };

@@ -1,17 +1,17 @@
-//! The tick that a client shows, as a field of its inputs.
+//! The tick that a client shows, to be sent as a field of its inputs.
 //!
-//! *Invariant:* a tick that was written and read differs from the shown tick by less than a 64th of a tick.
+//! *Invariant:* a tick that was sent differs from the shown tick by less than 1/64 of a tick.
 
 use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
-/// The number of steps in a tick.
+/// The number of steps in a tick. Ticks are rounded to steps.
 const STEPS: f64 = 64.0;
 
 /// The number of ticks after which the 16-bit numbers wrap around.
 const SPAN: f64 = 65_536.0 / STEPS;
 
-/// The tick that a client shows while the player makes an input, in 16 bits. It says what the player saw when
-/// he shot. As a field of an input, it tells the server for which tick to query a
+/// The tick that a client shows while the player makes an input, in 16 bits. It says what the player saw, for
+/// example when shooting. As a field of an input, it tells the server for which tick to query a
 /// [`History`](crate::History).
 ///
 /// ```
@@ -26,14 +26,15 @@ const SPAN: f64 = 65_536.0 / STEPS;
 pub struct ShownTick(u16);
 
 impl ShownTick {
-    /// Returns a tick, rounded down to a 64th.
+    /// Returns a tick, rounded down to a multiple of 1/64.
     #[must_use]
     pub fn new(tick: f64) -> Self {
         Self((tick * STEPS).rem_euclid(65_536.0) as u16)
     }
 
-    /// Returns the tick that is less than 512 ticks before or after `near`. The client sent this value, so a
-    /// cheating client may send any tick. A [`History`](crate::History) limits how far it goes back.
+    /// Returns the tick, which must be less than 512 ticks before or after `near`. The client has sent it, so
+    /// a cheating client may send any tick. A [`History`](crate::History) limits how far the server goes
+    /// back.
     #[must_use]
     pub fn near(self, near: u64) -> f64 {
         let (near, of) = (near as f64, f64::from(self.0) / STEPS);

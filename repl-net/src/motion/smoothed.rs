@@ -1,16 +1,16 @@
-//! A value that is corrected, but shown without jumps.
+//! A value that is corrected by jumps, but shown without jumps.
 //!
-//! *Invariant:* the shown value differs from the real value only by the remaining part of its corrections.
+//! *Invariant:* the shown value differs from the real value only by the remaining part of the corrections.
 
 use std::time::Duration;
 
 use super::offset::Offset;
 
-/// The remaining part of a correction after thirty half-lives is not shown.
+/// A smaller share of a correction is not shown. It remains after thirty half-lives.
 const LEAST_SHARE: f64 = 1e-9;
 
-/// Shows a value that is corrected sometimes. The simulation uses the corrected value at once. The shown
-/// value follows: after each half-life, half of the difference between both is left.
+/// Shows a value that is sometimes corrected. The simulation uses the corrected value at once. The shown
+/// value follows slowly: in each half-life, the difference between the two becomes half as large.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,7 @@ const LEAST_SHARE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Smoothed<T: Offset> {
-    /// The offset from the value to the shown value, at the last correction.
+    /// The offset from the real value to the shown value at the time of the last correction.
     left: Option<T::By>,
     share: f64,
     half_life_secs: f64,
@@ -36,15 +36,15 @@ pub struct Smoothed<T: Offset> {
 }
 
 impl<T: Offset> Smoothed<T> {
-    /// Returns a `Smoothed` without corrections. If a correction leaves the shown value farther than `snap`
-    /// from the real value, the shown value jumps, for example after a teleport. `snap` is in the units of
-    /// the value. With a half-life of zero, every correction is shown at once.
+    /// Returns a `Smoothed` without corrections. If the shown value is farther than `snap` from the real
+    /// value after a correction, for example after a teleport, the shown value jumps. `snap` is in the units
+    /// of the value. With a half-life of zero, every correction is shown at once.
     #[must_use]
     pub const fn new(half_life: Duration, snap: f64) -> Self {
         Self { left: None, share: 0.0, half_life_secs: half_life.as_secs_f64(), snap }
     }
 
-    /// Records that a value was corrected from `before` to `after`.
+    /// Records that the real value was corrected from `before` to `after`.
     pub fn correct(&mut self, before: &T, after: &T) {
         let left = self.value(before).offset_from(after);
         let size = T::size(&left);
@@ -52,7 +52,7 @@ impl<T: Offset> Smoothed<T> {
         (self.left, self.share) = if is_shown { (Some(left), 1.0) } else { (None, 0.0) };
     }
 
-    /// Advances by the time of a frame.
+    /// Reduces the shown difference, after the time `elapsed` has passed.
     pub fn advance(&mut self, elapsed: Duration) {
         if self.left.is_some() {
             self.share *= (-elapsed.as_secs_f64() / self.half_life_secs).exp2();

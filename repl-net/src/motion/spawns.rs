@@ -1,23 +1,25 @@
 //! Predicted spawns: objects that a client shows before the server has spawned them.
 //!
-//! *Invariant:* each predicted object is replaced by at most one object of the server, or ends.
+//! *Invariant:* each predicted object is either replaced by one object of the server, or removed.
 
 use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
-/// The greatest number of predicted objects that wait for the objects of the server.
+/// The greatest number of predicted objects that wait for their objects from the server.
 const MOST_WAITING: usize = 256;
 
-/// Identifies the input that has spawned an object: the tick of the input, and a number if one tick spawns
-/// several objects. The client makes the key when it makes the input, and the server when it uses the input.
-/// Both sides then have the same key for the object. Inputs of several players may have the same key, so look
-/// only at the keys of objects that the client [owns](crate::ClientConnectionInfo::owned_objects).
+/// Identifies an object by the input that has spawned it: the tick of the input, and a number if several
+/// objects are spawned in one tick. The client makes the key when it makes the input, and the server makes
+/// the same key when it uses the input. Inputs of several players may have the same key, so look only at the
+/// keys of objects that the client [owns](crate::ClientConnectionInfo::owned_objects).
 ///
-/// As a property of the server's object, a key takes 25 bits. The initial value is "no key", and takes 1 bit.
+/// As a property of the server's object, a key takes 25 bits. The initial value means "no key", and takes 1
+/// bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpawnKey(Option<(u16, u8)>);
 
 impl SpawnKey {
-    /// Returns the key of an object that is spawned by the input of a tick.
+    /// Returns the key of an object that is spawned by the input of a tick. `number` distinguishes objects of
+    /// the same tick.
     #[must_use]
     pub const fn new(tick: u64, number: u8) -> Self {
         Self(Some((tick as u16, number)))
@@ -49,7 +51,7 @@ impl NetSerialize for SpawnKey {
 }
 repl_core::leaf!(SpawnKey);
 
-/// Objects that a client has spawned before the server has received the input, for example shots.
+/// Objects that a client has spawned before the server has received the input, for example projectiles.
 ///
 /// ```
 /// # use repl_net as repl;
@@ -76,16 +78,16 @@ pub struct PredictedSpawns<S> {
 }
 
 impl<S> PredictedSpawns<S> {
-    /// Returns an empty list. If the server has confirmed more than `patience` ticks after an input, and its
-    /// object has not arrived, the object counts as refused. `patience` should be long enough for a lost
-    /// packet to be sent again: 30 ticks at 60 ticks a second.
+    /// Returns an empty list. If the server has confirmed a tick that is more than `patience` ticks after the
+    /// tick of an input, and the input's object has not arrived, the object counts as refused. `patience`
+    /// should be long enough to send a lost packet again: 30 ticks at 60 ticks per second.
     #[must_use]
     pub const fn new(patience: u64) -> Self {
         Self { waiting: Vec::new(), patience }
     }
 
-    /// Spawns an object for the input of a tick. `number` distinguishes objects of the same tick. At most 256
-    /// objects wait. After that, a new object removes the oldest.
+    /// Adds an object that the input of a tick has spawned. `number` distinguishes objects of the same tick.
+    /// At most 256 objects wait. If there are more, the oldest is removed.
     pub fn spawn(&mut self, tick: u64, number: u8, object: S) -> SpawnKey {
         let key = SpawnKey::new(tick, number);
         self.waiting.retain(|(_, known, _)| *known != key);
@@ -96,30 +98,30 @@ impl<S> PredictedSpawns<S> {
         key
     }
 
-    /// Returns the objects that wait for the objects of the server, the oldest first.
+    /// Returns the objects that wait for their objects from the server, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (SpawnKey, &S)> {
         self.waiting.iter().map(|(_, key, object)| (*key, object))
     }
 
-    /// Returns the objects that wait for the objects of the server, so that the caller can step them.
+    /// Returns the objects that wait for their objects from the server, so that the caller can simulate them.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (SpawnKey, &mut S)> {
         self.waiting.iter_mut().map(|(_, key, object)| (*key, object))
     }
 
     /// Removes and returns the predicted object that an object of the server replaces. Pass only keys of
-    /// objects that the client owns. Returns `None` if the client did not predict the object, or if the
-    /// object was already refused.
+    /// objects that the client owns. Returns `None` if the client has not predicted the object, or if the
+    /// object has already counted as refused.
     pub fn claim(&mut self, key: SpawnKey) -> Option<S> {
         let at = self.waiting.iter().position(|(_, known, _)| *known == key)?;
         Some(self.waiting.remove(at).2)
     }
 
-    /// Forgets all objects. Call this in another session, because its ticks start again.
+    /// Forgets all objects. Call this when another session begins, because ticks start again.
     pub fn reset(&mut self) {
         self.waiting.clear();
     }
 
-    /// Removes and returns the objects that count as refused, now that the server has confirmed the tick
+    /// Removes and returns the objects that count as refused after the server has confirmed the tick
     /// `confirmed`.
     pub fn take_refused(&mut self, confirmed: u64) -> impl Iterator<Item = (SpawnKey, S)> {
         let patience = self.patience;

@@ -9,22 +9,22 @@ use std::sync::Arc;
 
 use crate::body::asset_names::{AssetName, MAX_NUMBER};
 
-/// The paths of all assets, by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct AssetPaths {
-    /// The asset with the number `n` is at the index `n - 1`.
     all: Vec<Asset>,
     numbers: HashMap<Arc<str>, NonZeroU32>,
-    /// For each folder, its first asset. The key is the path of the folder with its last slash.
+    /// The first asset in each folder. The key is the path of the folder, including its last slash.
     folders: HashMap<Box<str>, NonZeroU32>,
-    /// The channel of the messages with names, if assets are registered and clients may have connected.
+    /// The channel of the messages that tell clients the names of assets. `None` before the first connection,
+    /// and if assets are not registered.
     channel: Option<u16>,
 }
 
 #[derive(Debug)]
 struct Asset {
     path: Arc<str>,
-    /// The first asset of the innermost folder of this asset that had an asset before.
+    /// The first asset in the innermost folder of this asset that already contained an asset when this one
+    /// was added.
     neighbour: Option<NonZeroU32>,
 }
 
@@ -56,7 +56,6 @@ impl AssetPaths {
         self.all.get(number.get() as usize - 1)
     }
 
-    /// Returns whether there is an asset with this number.
     pub(crate) fn contains(&self, number: NonZeroU32) -> bool {
         number.get() as usize <= self.all.len()
     }
@@ -83,12 +82,10 @@ impl AssetPaths {
         Some(AssetName { number, shared: None, rest: path.as_ref().to_owned() })
     }
 
-    /// Returns the number of the asset with a path.
     pub(crate) fn find(&self, path: &str) -> Option<NonZeroU32> {
         self.numbers.get(path).copied()
     }
 
-    /// Returns the path of an asset.
     pub(crate) fn path(&self, number: NonZeroU32) -> Option<&str> {
         self.get(number).map(|asset| &*asset.path)
     }
@@ -97,13 +94,15 @@ impl AssetPaths {
         self.channel = channel;
     }
 
-    /// Returns the channel of the messages with names, or `None` if assets are not registered.
+    /// Returns the channel of the messages that tell clients the names of assets, or `None` if assets are not
+    /// registered.
     pub(crate) fn channel(&self) -> Option<u16> {
         self.channel
     }
 }
 
-/// Returns how many bytes the two paths share at the beginning. The last character of `path` is never shared.
+/// Returns the length of the common prefix of two paths, in bytes. The last character of `path` never counts
+/// as common.
 fn shared_bytes(path: &str, other: &str) -> usize {
     let last = path.char_indices().next_back().map_or(0, |(at, _)| at);
     let shared = path.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();

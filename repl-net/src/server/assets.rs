@@ -60,7 +60,8 @@ impl Server {
         self.sessions.mailbox.channel(TypeId::of::<AssetNames>()).is_some()
     }
 
-    /// Finds the channel of the messages with names. Called when nothing more can be registered.
+    /// Stores the channel of the messages that tell clients the names of assets. Called when registration is
+    /// over.
     pub(super) fn find_channel_of_assets(&mut self) {
         let channel = self.sessions.mailbox.channel(TypeId::of::<AssetNames>());
         self.world.store.assets.set_channel(channel);

@@ -12,13 +12,13 @@ use super::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use super::object::Object;
 use super::occupant::Occupant;
 
-/// One thread is faster for fewer objects than this.
+/// With fewer objects than this, one thread is faster than several.
 const LEAST: usize = 512;
 
 /// Classes are compared in parallel only if at least this many objects are outside the largest class.
 const LEAST_OTHERS: usize = 128;
 
-/// The shares of all classes, by the numbers of the classes.
+/// One share for each class, by the number of the class.
 #[derive(Debug, Default)]
 pub(crate) struct ByClass(Vec<Share>);
 
@@ -33,7 +33,7 @@ struct Share {
 
 impl ByClass {
     /// Sorts the slots in `queue` by the class of their objects. `classes` is the number of classes. Returns
-    /// whether it pays to compare several classes at the same time.
+    /// whether it is faster to compare several classes at the same time.
     pub(crate) fn divide(&mut self, queue: &[u32], occupants: &[Occupant], classes: usize) -> bool {
         if queue.len() < LEAST || classes < 2 || rayon::current_num_threads() < 2 {
             return false;
@@ -80,7 +80,6 @@ impl ByClass {
         });
     }
 
-    /// Returns the findings of each class.
     pub(crate) fn found(&mut self) -> impl Iterator<Item = &mut Findings> {
         self.0.iter_mut().map(|share| &mut share.found)
     }

@@ -54,8 +54,8 @@ impl Server {
     }
 
     /// Sends the remote call in `writer` to all clients, to each as soon as it has the object. If too many
-    /// calls wait for a client, the client does not get the call, and if the call is reliable, the connection
-    /// of the client ends.
+    /// calls wait for a client, the call is not sent to this client. If the call is reliable, the connection
+    /// of this client then ends.
     ///
     /// # Errors
     /// Returns an error if the call is too large.
@@ -80,13 +80,12 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the messages that are sent to a client.
     #[cfg(test)]
     pub(crate) fn outgoing_of(&mut self, connection: ConnectionId) -> &mut Outgoing {
         &mut self.sessions.peers.get_mut(connection).expect("a connection").connection.link.exchange.outgoing
     }
 
-    /// Returns what is counted of the calls from a client or the host.
+    /// Returns the count of the ignored calls and the time budget for calls, of a client or of the host.
     fn call_meter(&mut self, caller: ConnectionId) -> Option<&mut CallMeter> {
         match self.sessions.peers.get_mut(caller) {
             Some(peer) => Some(&mut peer.connection.calls.meter),
@@ -94,7 +93,7 @@ impl Server {
         }
     }
 
-    /// Returns whether the calls of a client may still run in this tick.
+    /// Returns whether the caller has time left for its calls in this tick.
     pub(crate) fn has_call_time(&mut self, caller: ConnectionId, now: Duration) -> bool {
         if self.config.call_clock.is_none() {
             return true;
@@ -113,8 +112,6 @@ impl Server {
         }
     }
 
-    /// Counts a remote call that the client was not allowed to make. A remote call that is not allowed has no
-    /// effect.
     pub(crate) fn count_ignored_call(&mut self, connection: ConnectionId) {
         if let Some(meter) = self.call_meter(connection) {
             meter.ignored = meter.ignored.saturating_add(1);

@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
-use repl_core::{Base, Changelist, Refusal, Scratch};
+use repl_core::{Changelist, DeltaBase, Refusal, Scratch};
 
 use crate::body::growth::shrink;
 use crate::body::recycled::{Recycled, free_large};
 use crate::body::slot_set::SlotSet;
 
-/// What the comparisons of objects found.
+/// The results of the comparisons of objects in one tick.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     /// The changes of each changed object, in ascending order of the slots.
@@ -19,15 +19,15 @@ pub(crate) struct Findings {
     /// Changelists that were dropped because the history of their object was full, each with the object's
     /// slot and its position in the history (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
-    /// Values that cannot be sent, each with its slot and its refusal.
+    /// The refusals of values that cannot be sent, each with the slot of the object.
     pub(crate) refusals: Vec<(u32, Refusal)>,
-    /// The slots of the objects that now have a refused value and had none before (`true`), or the reverse
-    /// (`false`).
+    /// Objects that have a refused value now and had none before (`true`), and objects that had one and have
+    /// none now (`false`).
     pub(crate) refusing: Vec<(u32, bool)>,
     /// The values that the comparison of the current object has refused.
     pub(crate) refused: Vec<Refusal>,
     /// The values that were replaced of properties that are sent as differences, with their slots and handles.
-    pub(crate) replaced: Vec<(u32, u32, Base)>,
+    pub(crate) replaced: Vec<(u32, u32, DeltaBase)>,
     /// Memory that comparisons reuse.
     pub(crate) scratch: Scratch,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Changes {
     last: Vec<LastChange>,
     /// The time of this tick, in milliseconds, at least 1. It wraps around after 49 days.
     now_ms: u32,
-    /// The slots of the objects that changed, without new objects, after [`complete`](Self::complete).
+    /// The slots of the objects that changed, without new objects. [`complete`](Self::complete) sets them.
     pub(crate) slots: SlotSet,
     /// The objects whose default view changed, or that were removed.
     pub(crate) view_changed: SlotSet,
@@ -59,14 +59,12 @@ struct LastChange {
     ms: u32,
 }
 
-/// The changes of one object.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) slot: u32,
     pub(crate) list: Changelist,
 }
 
-/// The collections in which the comparison of one object stores its results.
 pub(crate) struct Outcome<'a> {
     pub(crate) changes: &'a mut Changelist,
     pub(crate) refusals: &'a mut Vec<Refusal>,
@@ -74,7 +72,7 @@ pub(crate) struct Outcome<'a> {
 }
 
 impl Findings {
-    /// Returns the changes of the only object that was compared.
+    /// Returns the changes of the object, if only one object was compared.
     pub(crate) fn into_only(mut self) -> Changelist {
         self.items.last_mut().map_or_else(Changelist::new, |change| std::mem::take(&mut change.list))
     }
@@ -112,8 +110,8 @@ impl Findings {
         Outcome { changes: &mut change.list, refusals: refused, scratch }
     }
 
-    /// Adds the changelist that [`blank`](Self::blank) returned last, unless it is empty. Returns it if it is
-    /// not empty.
+    /// Adds the changelist that [`blank`](Self::blank) returned last to the findings and returns it, unless
+    /// it is empty.
     #[inline]
     pub(crate) fn keep(&mut self) -> Option<&Changelist> {
         self.items.keep_if(|change| !change.list.is_empty()).map(|change| &change.list)
@@ -126,8 +124,8 @@ impl Findings {
         self.items.next().map(|change| &change.list).filter(|list| !list.is_empty())
     }
 
-    /// Adds the change of the object in `slot`, whose properties in the first word of handles have changed,
-    /// and returns its changelist.
+    /// Adds a change of the object in `slot`, and returns its changelist. `changed` contains the changed
+    /// handles below 64, as bits.
     #[inline]
     pub(crate) fn add_flat(&mut self, slot: u32, changed: u64) -> &Changelist {
         let Self { items, scratch, .. } = self;
@@ -138,8 +136,8 @@ impl Findings {
         &change.list
     }
 
-    /// Moves the findings of `others` into this collection. The changes of each of them are in ascending
-    /// order of the slots.
+    /// Moves the findings of `others` into this collection and sorts them by slot. In each of `others`, the
+    /// changes are in ascending order of the slots.
     #[cfg(feature = "rayon")]
     pub(crate) fn take_in<'f>(&mut self, others: impl Iterator<Item = &'f mut Self>) {
         for other in others {
@@ -171,7 +169,6 @@ impl Changes {
         self.as_slice().get(self.last.get(slot as usize)?.at as usize)
     }
 
-    /// Returns the changelist of the object in `slot`, if it has changed.
     pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
         self.get(slot).map(|change| &change.list)
     }
@@ -185,7 +182,7 @@ impl Changes {
         self.now_ms = (now.as_millis() as u32).max(1);
     }
 
-    /// Records that there is a new object in `slot`.
+    /// Forgets the last change of the previous object in `slot`, because the slot has a new object.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.last.get_mut(slot as usize).into_iter().for_each(|last| last.ms = 0);
     }

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* nothing is counted twice.
 
-/// About how many bytes of memory the objects of a class take on a server.
+/// The approximate number of bytes of memory that the objects of a class take on a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassMemory {
     /// The name of the class.

@@ -18,7 +18,7 @@ use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
 
-/// All objects of one class, without their Rust type.
+/// All objects of one class, for code that does not know their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn conditions(&self) -> &ConditionMasks;
@@ -45,10 +45,11 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the total number of items and entries in the collections and maps among `handles` of the
     /// object in a row. [`Class::items_of`](repl_core::Class::items_of) has the details of this function.
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
-    /// Returns how many archetypes the class has, with the one of `Default`.
+    /// Returns how many archetypes (sets of initial values) the class has, including the archetype with the
+    /// values of `Default`.
     fn archetypes(&self) -> u32;
-    /// Returns the checksums of the initial values of all properties, for each archetype. The first checksums
-    /// belong to the archetype that has the values of `Default`.
+    /// Returns the checksums of the initial values of all properties, for each archetype. The first vector
+    /// belongs to the archetype that has the values of `Default`.
     /// [`Class::begin_sums`](repl_core::Class::begin_sums) describes the checksums.
     fn begin_sums(&self) -> Vec<Vec<u64>>;
     /// Puts the positions of some objects into `positions`, according to their shadows. Each object in
@@ -57,7 +58,7 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the position of the object in a row, or `None` if the class has no area. If the server owns
     /// the live object, this is its position. Otherwise it is the position of its shadow.
     fn position(&self, row: u32) -> Option<Position>;
-    /// Returns whether the positions of the objects are in their fields.
+    /// Returns whether the position of each object is computed from its fields.
     fn has_positions(&self) -> bool;
     /// Calls the priority function of the class with the shadow of the object in a row. Returns 1 if there is
     /// no function.
@@ -68,15 +69,13 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Calls the notifies of the properties in `changed` of the live object in a row, and then stores the
     /// values of its shadow in `old`. Returns whether any notify was called.
     fn notify(&mut self, row: u32, changed: &HandleSet, old: &mut OldValues) -> bool;
-    /// Makes room for more objects.
     fn reserve(&mut self, additional: usize);
     /// Frees the memory that was not needed recently.
     fn end_round(&mut self);
     /// Removes an object from the column. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
-    /// Returns the [`Shadows`] of the column, for every kind of source.
+    /// Returns the [`Shadows`] of the column. Their type does not depend on the source of the live objects.
     fn shadows(&self) -> &dyn Any;
-    /// Returns how many objects the class has.
     #[cfg(feature = "metrics")]
     fn objects(&self) -> usize;
     /// Returns how many objects the class has, and about how many bytes of memory they take on the server.
@@ -86,7 +85,6 @@ pub(crate) trait Column: Any + Send + Sync {
 }
 
 impl dyn Column {
-    /// Returns whether the column has the type `C`.
     pub(crate) fn is<C: Column>(&self) -> bool {
         (self as &dyn Any).is::<C>()
     }
@@ -96,7 +94,6 @@ impl dyn Column {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// Does the same as `downcast_ref`, for a column that can be changed.
     pub(crate) fn downcast_mut<C: Column>(&mut self) -> Option<&mut C> {
         (self as &mut dyn Any).downcast_mut()
     }
@@ -115,8 +112,8 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
     }
 
     /// Adds an object to the column. The shadow of the object starts with the archetype's values (S29, S69).
-    /// The function `add` adds the object's row to the source. Returns the number of the object's row, and
-    /// what `add` returns.
+    /// The function `add` adds the object's row to the source. Returns the number of the row and the result
+    /// of `add`.
     #[inline]
     pub(crate) fn insert<R>(
         &mut self,

@@ -48,14 +48,15 @@ pub(crate) struct ComparisonInputs<'a> {
 pub(crate) enum Chosen<'a> {
     /// The states of all objects, by slot.
     All(&'a mut [Object]),
-    /// Only the states of the objects that are compared, in the same order.
+    /// Only the states of the objects that are compared, in the order of the slots to compare.
     #[cfg(feature = "rayon")]
     Only(&'a mut [&'a mut Object]),
 }
 
 #[cfg_attr(not(feature = "rayon"), expect(unused_variables, reason = "all objects are found by their slots"))]
 impl Chosen<'_> {
-    /// Returns the state of the object in `slot`, which is number `at` of the compared objects.
+    /// Returns the state of the object in `slot`. `at` is the index of the object among the objects that are
+    /// compared.
     #[inline]
     fn get(&self, at: usize, slot: u32) -> &Object {
         match self {
@@ -65,7 +66,6 @@ impl Chosen<'_> {
         }
     }
 
-    /// Does the same as [`get`](Self::get), to change the state.
     #[inline]
     fn get_mut(&mut self, at: usize, slot: u32) -> &mut Object {
         match self {
@@ -76,16 +76,17 @@ impl Chosen<'_> {
     }
 }
 
-/// What is known about all objects of a class before they are compared.
+/// The properties of a class and of a tick that decide which special checks the comparison of an object
+/// needs.
 #[derive(Clone, Copy)]
 struct Expected {
     /// Whether there are `push` properties.
     push: bool,
-    /// Whether some `push` properties mark themselves.
+    /// Whether some `push` properties record by themselves that they were written to.
     marks: bool,
     /// Whether some objects, of any class, are sent whole.
     openings: bool,
-    /// Whether objects can become larger than clients can hold.
+    /// Whether objects of the class can become larger than the limit for one object.
     too_large: bool,
     /// Whether some objects, of any class, are compared for the first time.
     newborn: bool,
@@ -94,16 +95,16 @@ struct Expected {
     nothing: bool,
 }
 
-/// The place of an object that is compared.
+/// The slot and row of an object that is compared.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The number of the object among the objects that are compared.
+    /// The index of the object among the objects that are compared.
     at: usize,
     slot: u32,
     row: usize,
 }
 
-/// Objects of one class whose rows were looked up.
+/// Up to [`BATCH`] objects of one class, with the rows in which they are stored.
 struct Batch<'a> {
     /// How many objects were compared before this batch.
     compared: usize,
@@ -117,7 +118,6 @@ impl Batch<'_> {
         self.slots.last().is_some_and(|last| last - self.slots[0] >= self.slots.len() as u32)
     }
 
-    /// Returns where an object of the batch is.
     #[inline(always)]
     fn get(&self, at: usize) -> Option<Place> {
         let (&row, &slot) = (self.rows.get(at)?, self.slots.get(at)?);
@@ -159,7 +159,6 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Compares the objects of a batch.
     #[inline]
     fn batch<T: Replicated, S: Source<T>>(
         &mut self,
@@ -194,7 +193,7 @@ impl ClassComparison<'_> {
 
     /// Does the same as [`batch`](Self::batch) for a class whose ordinary updates compare only [marked
     /// properties](repl_core::Layout::compares_only_marked).
-    // Not inlined, so that the registers are enough for most objects.
+    // Not inlined, so that the loop for most objects fits into the processor's registers.
     #[inline(never)]
     fn marked_batch<T: Replicated, S: Source<T>>(
         &mut self,
@@ -251,7 +250,7 @@ impl ClassComparison<'_> {
     }
 
     /// Does the same as [`preload`](Self::preload) for an object of which only marked properties are
-    /// compared. The marks are in the cache, because they were written a moment ago.
+    /// compared. The marks are already in the processor's cache, because they were written a moment ago.
     #[inline]
     fn preload_marked<T: Replicated, S: Source<T>>(
         &self,
@@ -295,7 +294,6 @@ impl ClassComparison<'_> {
         self.store(place, None, false);
     }
 
-    /// Compares one object, and stores its changes.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn object<T: Replicated, S: Source<T>>(
@@ -322,7 +320,8 @@ impl ClassComparison<'_> {
         let conditions = class.conditions();
         let scope = special.as_ref().unwrap_or(conditions.ordinary());
         source.compare(class, shadow, row, scope, self.found.blank(slot));
-        // An object with refused values has rare state, so it is not plain.
+        // Old refusals need not be cleared otherwise: an object with refused values has rare state, so it has
+        // a special scope.
         if special.is_some() || !self.found.refused.is_empty() {
             self.note_refusals::<T, S>(place, scope);
         }
@@ -376,8 +375,9 @@ impl ClassComparison<'_> {
         }
     }
 
-    /// Returns the properties of an object that are compared, if these may be others than the ordinary ones.
-    /// Returns `None` if the object is not compared.
+    /// Returns the properties of an object that must be compared, for an object that may not be
+    /// [plain](Self::is_plain). Returns `None` if the object was torn off and its last state was compared
+    /// already.
     // Not inlined, so that the code for most objects stays short.
     #[inline(never)]
     fn special_scope<T: Replicated, S: Source<T>>(
@@ -394,7 +394,8 @@ impl ClassComparison<'_> {
             return None;
         }
         if expected.marks {
-            // Properties that mark themselves are `push` properties.
+            // Properties that record by themselves that they were written to are `push` properties, so they
+            // need a mark.
             let touched = source.touched(shadows, row);
             shadows.marks[row].union(&touched);
         }

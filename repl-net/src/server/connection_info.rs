@@ -23,15 +23,16 @@ pub struct ConnectionStats {
     pub packets_lost: u64,
     /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip of the connection. The round trip includes the time that an ack waits for the
-    /// client's next tick. `round_trip` is zero before the first ack.
+    /// The time from a packet to its ack, smoothed over recent packets. It includes the time that an ack
+    /// waits for the client's next tick. It is zero before the first ack.
     pub round_trip: Duration,
     /// The greatest size of a packet to the connection now, in bytes. See
     /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes).
     pub packet_bytes: usize,
-    /// About how many bytes of memory the server held at the last tick for everything that the client has not
-    /// acknowledged. [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) limits
-    /// the memory for unacknowledged data. Messages of more than 64 KiB are not counted.
+    /// The approximate number of bytes of memory that the server held at the last tick for everything that
+    /// the client has not acknowledged.
+    /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) limits the memory
+    /// for unacknowledged data. Messages of more than 64 KiB are not counted.
     pub memory_bytes: usize,
     /// The number of remote calls of the client that were ignored, because the client did not own their
     /// objects, or the objects did not exist.

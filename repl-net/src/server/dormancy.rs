@@ -39,7 +39,7 @@ pub(crate) struct Dormancies {
     partial: SlotSet,
     /// Objects that no client receives before they change.
     initial: SlotSet,
-    /// Objects of `initial` that were not compared since they were put there.
+    /// Objects of `initial` that were not compared since they were added to it.
     not_compared_yet: SlotSet,
     /// Objects that may sleep, and that [have changes](Self::find_changed) in this tick.
     changed: SlotSet,
@@ -71,7 +71,6 @@ impl Dormancies {
         self.not_compared_yet.set(slot, initial);
     }
 
-    /// Drops the dormancy of an object that was removed.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.set(slot, Dormancy::Awake);
     }
@@ -86,8 +85,8 @@ impl Dormancies {
         self.initial.iter()
     }
 
-    /// Returns the objects of a word that may sleep for a connection. `chosen` are the partially dormant
-    /// objects that may sleep for this connection, if there are any.
+    /// Returns the objects in word number `word` (64 slots) that may sleep for a connection. `chosen` are the
+    /// partially dormant objects that may sleep for this connection, if there are any.
     pub(crate) fn sleepers_in(&self, word: usize, chosen: Option<&SparseSlots>) -> u64 {
         self.all.word(word) | self.partial.word(word) & chosen.map_or(0, |chosen| chosen.word(word))
     }

@@ -1,6 +1,6 @@
 //! Editing objects with setters: the methods of the server that return editors.
 //!
-//! The derive generates the setters, the world lends them the object and its marks, and
+//! `derive(Replicated)` generates the setters. `World` passes them the object and its marks, and
 //! `repl-core/src/schema/editor.rs` describes how a write sets the marks.
 //!
 //! *Invariant:* an editor that writes nothing new marks nothing, so the object is not even compared.

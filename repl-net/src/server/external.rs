@@ -19,9 +19,8 @@ use crate::session::events::{CompareError, SpawnError, StaticSpawnError};
 ///
 /// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
 /// [`compare`](Self::compare), in any order. The server compares the object immediately and keeps no
-/// reference to it, so the user's objects can move in memory between two calls. These work in the same way as
-/// for objects that the server owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and
-/// references.
+/// reference to it, so the user's objects can move in memory between two calls. [`despawn`](Server::despawn),
+/// owner, conditions, visibility, marks and references work as for objects that the server owns.
 ///
 /// ```
 /// # use repl_core::{Edit, ObjectRef, Replicated, WithoutFastArrays};
@@ -224,7 +223,7 @@ impl<T: Replicated> External<'_, T> {
     }
 
     /// Does the same as [`compare`](Self::compare), but for objects of any class. If a fast array was
-    /// assigned over another fast array, its items are new and get new ids. `compare_mut` writes nothing
+    /// assigned over another fast array, its items are new and receive new ids. `compare_mut` writes nothing
     /// except new ids to the object. In an ECS, make sure that the write of new ids does not count as a
     /// change, for example with `bypass_change_detection` in Bevy.
     ///
@@ -243,9 +242,9 @@ impl<T: Replicated> External<'_, T> {
     /// the object has no field for the position. The position may be, for example, in another component of
     /// its entity. The next tick shows the object to the connections that now see it, and removes it from the
     /// clients that no longer see it. Its subobjects and the objects that are
-    /// [attached](crate::Relevancy::AttachedTo) to it come and go with it. The position is not sent. Place an
-    /// object after it was spawned, and again whenever it has moved. If a coordinate is not finite, only the
-    /// owner sees the object, as before it was placed. Costs O(1).
+    /// [attached](crate::Relevancy::AttachedTo) to it appear and disappear with it. The position is not sent.
+    /// Place an object after it was spawned, and again whenever it has moved. If a coordinate is not finite,
+    /// only the owner sees the object, as before it was placed. Costs O(1).
     ///
     /// ```
     /// # mod repl {

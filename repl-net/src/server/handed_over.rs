@@ -25,15 +25,14 @@ pub(crate) struct HandedOver(Vec<Found>);
 /// The result of the comparisons of one object that the tick has not processed yet.
 #[derive(Debug, Default)]
 struct Found {
-    /// The leaves (single values) that differed from the shadow. The shadow already has the new values of the
-    /// leaves that differed.
+    /// The leaves (single values) that differed from the shadow (the object's values at the last comparison).
+    /// The shadow already has the new values of the leaves that differed.
     list: Changelist,
     rare: Option<Box<Rare>>,
-    /// The number of the tick after which the object was last handed over.
+    /// The number of the tick after which the user last passed the object to the server.
     frame: u64,
 }
 
-/// Results of comparisons that are empty for most objects.
 #[derive(Debug, Default)]
 struct Rare {
     /// The `push` properties that record changes by themselves and were written to.
@@ -53,8 +52,8 @@ impl Rare {
         self.touched.is_empty() && self.refusals.is_empty() && self.too_large.is_empty()
     }
 
-    /// Adds the results of a comparison of the properties in `scope`, which replace older results about these
-    /// properties.
+    /// Adds the results of a newer comparison. If a tick has reported the older refusals, the newer results
+    /// replace the refusals for the properties in `scope`.
     fn take_in(&mut self, mut newer: Self, scope: &HandleSet) {
         self.touched.union(&newer.touched);
         if std::mem::take(&mut self.is_reported) {
@@ -69,15 +68,12 @@ impl Rare {
 
 const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lies in one cache line");
 
-/// The inputs for the comparison of an object that is handed over.
 pub(crate) struct HandOver<'a> {
     /// The properties that are compared.
     pub(crate) scope: HandleSet,
-    /// The greatest number of bits that the object may take.
     pub(crate) max_bits: u64,
     /// Whether no tick has processed the object yet.
     pub(crate) is_new: bool,
-    /// The number of the last tick.
     pub(crate) frame: u64,
     pub(crate) scratch: &'a mut Scratch,
 }
@@ -90,9 +86,9 @@ impl HandedOver {
 
 impl<T: Replicated> ExternalColumn<T> {
     /// Returns the properties that are compared when a whole object is handed over: all properties except the
-    /// properties that are never sent. Also properties that the next tick does not send are compared. So when
-    /// a property is marked or switched on, or when a client receives the object for the first time, the user
-    /// need not pass the object again.
+    /// properties that are never sent. The comparison includes properties that the next tick does not send.
+    /// Their values are then in the shadow, so the user need not pass the object again when a property is
+    /// marked or switched on, or when a client receives the object for the first time.
     pub(crate) fn compared(conditions: &ConditionMasks) -> HandleSet {
         let mut scope = conditions.ordinary().clone();
         scope.union(conditions.initial_only());
@@ -100,7 +96,8 @@ impl<T: Replicated> ExternalColumn<T> {
         scope
     }
 
-    /// Compares an object in the properties of the scope. Returns whether the next tick must process the row.
+    /// Compares the properties of an object that are in `inputs.scope` with the shadow (the object's values
+    /// at the last comparison). Returns whether the next tick must process the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, inputs: HandOver<'_>) -> bool {
         let (row, HandOver { scope: asked, max_bits, is_new, frame, scratch }) = (row as usize, inputs);
         let (class, Shadow { values, seen, is_new }) = self.shadows.in_row(row, is_new);
@@ -209,7 +206,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         self.0.get(row).map(|found| &found.list).filter(|list| list.has_new_elements())
     }
 
-    /// The row lists the values that differ and were not sent yet.
+    /// Only the values in the row's list differ from the values that were sent.
     fn retain_differing(&self, _: &Shadows<T>, row: usize, handles: &mut HandleSet) {
         handles.intersect(self.0[row].list.handles());
     }

@@ -31,16 +31,16 @@ use crate::motion::interpolate::Interpolate;
 /// }
 /// ```
 ///
-/// Record each object once in each tick. For each object, a history takes memory for as many values as it has
-/// ticks. It keeps the values of a removed object until they are too old, because a client may still see the
-/// object. It keeps them even if another object uses the slot already.
+/// Record each object once in each tick. For each object, a history uses memory for one value per tick. It
+/// keeps the values of a removed object until they are too old, because a client may still see the object. It
+/// keeps the values even if another object already uses the slot.
 pub struct History<T, V> {
-    /// The tracks of the objects, by slot.
     tracks: Vec<Option<Track<V>>>,
     /// How many ticks the history goes back.
     ticks: u64,
     newest: u64,
-    /// The slot that the next sweep checks: its track is freed if all values are too old.
+    /// The slot whose track the next sweep checks. The sweep frees the track if all of its values are too
+    /// old.
     swept: usize,
     /// The tracks of objects whose slots have other objects now, the oldest first.
     former: VecDeque<Track<V>>,
@@ -50,7 +50,7 @@ pub struct History<T, V> {
 /// The greatest number of ticks that a history goes back: 18 minutes at 60 ticks a second.
 const MOST_TICKS: u64 = 65_536;
 
-/// The values of one object, of ticks that follow each other.
+/// The values of one object in consecutive ticks.
 struct Track<V> {
     object: Guid,
     values: VecDeque<V>,
@@ -68,7 +68,7 @@ impl<T, V> History<T, V> {
     }
 
     /// Records the value of an object in a tick, which is the newest recorded tick or a newer one. If the
-    /// object has no value for a tick in between, its history begins anew. Costs O(1).
+    /// object has no value for a tick in between, its earlier values are dropped. Costs O(1).
     pub fn record(&mut self, tick: u64, object: ObjectRef<T>, value: V) {
         let Some(guid) = object.guid() else { return };
         self.newest = self.newest.max(tick);
@@ -103,14 +103,14 @@ impl<T, V> History<T, V> {
         self.newest.saturating_sub(self.ticks)
     }
 
-    /// Returns the objects as a client saw them at a tick. An older tick than the history has counts as the
-    /// oldest tick. A later tick and NaN count as the newest tick. The result contains only objects that the
-    /// client [has seen](ConnectionInfo::has_seen), so that no client hits an object that it never had. Set
-    /// [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so that objects that were
-    /// removed from the client a short time ago count, too. The history does not record which objects the
-    /// client had in each tick. So a client that lies about the tick can find an object that it has now at
-    /// any position in the history. It can also find the present position of an object that was removed from
-    /// it, for as many ticks as are remembered.
+    /// Returns the objects as a client saw them at a tick. A tick before the oldest recorded tick counts as
+    /// the oldest one. A tick after the newest one, and NaN, count as the newest one. The result contains
+    /// only objects that the client [has seen](ConnectionInfo::has_seen), so that no client hits an object
+    /// that it never had. Set [`remember_removed_ticks`](crate::ServerConfig::remember_removed_ticks), so
+    /// that objects that were removed from the client a short time ago count, too. The history does not
+    /// record which objects the client had in each tick. So a client that lies about the tick can find an
+    /// object that it has now at any position in the history. It can also find the present position of an
+    /// object that was removed from it, for as many ticks as are remembered.
     #[must_use]
     pub const fn rewind<'a>(&'a self, client: ConnectionInfo<'a>, tick: f64) -> Rewound<'a, T, V> {
         let oldest = client.ticks().saturating_sub(self.ticks) as f64;
@@ -161,7 +161,7 @@ impl<V> Track<V> {
         self.values.get(self.values.len().checked_sub(1)?.checked_sub(back)?)
     }
 
-    /// Returns the value at a tick.
+    /// Returns the value at a tick, interpolated if the tick has a fraction.
     fn at(&self, tick: f64) -> Option<V>
     where
         V: Interpolate + Clone,
@@ -186,14 +186,15 @@ pub struct Rewound<'a, T, V> {
 }
 
 impl<'a, T, V: Interpolate + Clone> Rewound<'a, T, V> {
-    /// Returns the tick to which the history went back.
+    /// Returns the tick of the returned values: the tick that was asked for, moved into the range of the
+    /// history.
     #[must_use]
     pub const fn tick(&self) -> f64 {
         self.tick
     }
 
-    /// Returns by how many ticks the tick of the client was older than the history allows. The result is
-    /// above zero if the link of the client is too slow for this history, or if the client lies.
+    /// Returns by how many ticks the tick that the client claimed was older than the oldest tick of the
+    /// history, or zero. The result is
     #[must_use]
     pub fn ticks_beyond(&self) -> f64 {
         (self.tick - self.wanted).max(0.0)

@@ -1,8 +1,8 @@
 //! The host: the player in the process of the server. It is a connection without packets and without copies
 //! of objects, because it uses the objects of the server themselves.
 //!
-//! *Invariant:* the host is not among the peers, so ticks, packets and objects do no work for it as for a
-//! peer.
+//! *Invariant:* `Server::sessions` does not contain the host among its peers, so no packet is made for the
+//! host, and no tick decides what to send to it.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use super::world::World;
 /// The state that the server stores for its host.
 pub(crate) struct Host {
     pub(crate) id: ConnectionId,
-    /// The messages and calls to the host. A type is registered here when the first of its messages comes.
+    /// The messages and calls to the host. A message type is registered here when its first message arrives.
     pub(crate) mailbox: Mailbox<()>,
     /// How many messages of each kind the host may send.
     pub(crate) limits: DirectLimits,
@@ -33,21 +33,22 @@ pub(crate) struct Host {
 }
 
 /// What a [host](crate::Server::connect_host) receives besides calls and messages. By default it receives
-/// nothing else, because both options cost memory and time, and the code of the server can know its own
-/// changes.
+/// nothing else, because each option costs memory and time, and the server's code already knows which changes
+/// it has made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// Whether [`HostHandle::poll_event`](crate::HostHandle::poll_event) returns events, and
     /// [`HostHandle::poll_update`](crate::HostHandle::poll_update) returns updates about objects that were
-    /// spawned, were removed or changed owners. Costs memory for each update. If nobody polls the updates,
-    /// about as many wait as there are objects.
+    /// spawned, were removed or changed owners. Costs memory for each update. The number of updates that were
+    /// not polled is limited: it is at most 1,024 or a small multiple of the greatest number of objects that
+    /// existed at one time, whichever is greater.
     pub events: bool,
     /// Whether the notifies (`#[replicated(notify = …)]`) also run on the objects of the server, as if the
     /// host had received the changes that a tick has found. Unreal does not call `RepNotify` functions on a
     /// listen server (`OnRep_…` in C++), so by default they do not run here either.
     ///
     /// A notify runs in [`Server::tick`](crate::Server::tick), when a comparison has found that the value has
-    /// changed, and gets the value that clients had before. It does not run for initial values, and not for
+    /// changed, and receives the old value that clients had. It does not run for initial values, and not for
     /// objects [outside of the server](crate::External). Costs a second copy of each object whose class has
     /// notifies. Each change also costs an update of this copy, and one more comparison of the object in the
     /// next tick, because the notify may have written to it.
@@ -55,7 +56,7 @@ pub struct HostOptions {
 }
 
 impl Host {
-    /// Returns a host. `mailbox` has the types of messages of the server.
+    /// Returns a host. `mailbox` is the mailbox of the server, which contains the message types.
     pub(super) fn new(id: ConnectionId, options: HostOptions, mailbox: &Mailbox<ConnectionId>) -> Self {
         Self {
             id,
@@ -68,7 +69,6 @@ impl Host {
         }
     }
 
-    /// Records that an object is about to be removed.
     pub(super) fn removed(&mut self, world: &World, slot: u32) {
         if let Some(news) = &mut self.news {
             news.removed(world, slot);
@@ -78,14 +78,13 @@ impl Host {
         }
     }
 
-    /// Records that an object is torn off.
     pub(super) fn torn_off(&mut self, world: &World, slot: u32) {
         if let Some(news) = &mut self.news {
             news.torn_off(world, slot);
         }
     }
 
-    /// Records that the owner of an object changes, from `before`.
+    /// Records that the owner of an object is about to change. `before` is the present owner.
     pub(super) fn owner_changes(&mut self, object: ObjectRef<()>, before: Option<ConnectionId>) {
         if let Some(news) = &mut self.news {
             news.owner_changes(object, before == Some(self.id));

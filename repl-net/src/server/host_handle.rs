@@ -14,9 +14,9 @@ use crate::updates::update::Update;
 /// messages and calls for it. [`Server::connect_host`] begins a host, and [`Server::host`] returns a
 /// `HostHandle`.
 ///
-/// The methods have the names of the methods of [`Client`](crate::Client), and do the same. So with the trait
-/// [`LocalPlayer`](crate::LocalPlayer) one function can work for both. The host has no copies of objects: it
-/// sees all objects of the server, as they are in `server[object]`.
+/// The methods have the same names as those of [`Client`](crate::Client), and do the same. A function that is
+/// generic over the trait [`LocalPlayer`](crate::LocalPlayer) works for clients and for the host. The host
+/// has no copies of objects: it sees all objects of the server, as they are in `server[object]`.
 pub struct HostHandle<'a> {
     pub(crate) server: &'a mut Server,
     id: ConnectionId,
@@ -100,7 +100,7 @@ impl HostHandle<'_> {
     ///
     /// # Errors
     /// Returns an error in the same cases as [`Client::send`](crate::Client::send), but never
-    /// [`Full`](SendError::Full), because nothing waits for acks.
+    /// [`Full`](SendError::Full), because a message to the host's own server needs no acks.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Server::register_message).

@@ -1,7 +1,7 @@
 //! The messages and calls between the server and its host. Each message or call is encoded as for a packet
-//! and decoded at once, so both sides get the same values as over a link.
+//! and then decoded immediately, so the receiver gets the same values as over a network.
 //!
-//! *Invariant:* nothing is delivered that could not be sent over a link.
+//! *Invariant:* a message or call is delivered only if it could also be sent in packets.
 
 use std::any::TypeId;
 
@@ -31,8 +31,8 @@ impl Server {
         result
     }
 
-    /// Delivers a message or call of the host to the server. `kind` is its number among the kinds of its
-    /// channel.
+    /// Delivers a message or call of the host to the server. `kind` is the index of its type among the
+    /// message types or calls of its channel.
     ///
     /// # Errors
     /// Returns an error if there is no host, or if the message may not be sent. Then nothing has changed.

@@ -1,8 +1,8 @@
 //! The events and updates for the host, if it asks for them: which objects were spawned, were removed, or got
 //! another owner.
 //!
-//! *Invariant:* as on a client, the updates of a tick come with the tick, and an object that was spawned and
-//! removed between two ticks is not reported.
+//! *Invariant:* as on a client, the updates appear in the tick that made the changes, and an object that was
+//! spawned and removed between two ticks is not reported.
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,12 @@ pub(crate) struct HostNews {
     /// The objects that were removed since the last tick, with their classes.
     removed: Vec<(ObjectRef<()>, u16)>,
     torn_off: Vec<ObjectRef<()>>,
-    /// The objects that got or lost the host as their owner since the last tick, and whether the host owned
-    /// them at that tick.
+    /// The objects whose owner changed since the last tick, each with whether the host owned it at that tick.
     owned_before: BTreeMap<ObjectRef<()>, bool>,
 }
 
 impl HostNews {
-    /// Returns the news of a host that has just connected.
+    /// Returns the events and updates of a host that has just connected.
     pub(super) fn new() -> Self {
         let mut news = Self::default();
         news.events.push(ClientEvent::Connected);
@@ -40,17 +39,14 @@ impl HostNews {
         news
     }
 
-    /// Removes and returns the oldest event.
     pub(super) fn pop(&mut self) -> Option<ClientEvent> {
         self.events.pop()
     }
 
-    /// Removes and returns the oldest update.
     pub(super) fn pop_update(&mut self) -> Option<Update> {
         self.updates.pop()
     }
 
-    /// Records that an object is about to be removed.
     pub(super) fn removed(&mut self, world: &World, slot: u32) {
         let object = ObjectRef::new(world.store.occupant(slot).guid(slot));
         self.owned_before.remove(&object);
@@ -59,12 +55,12 @@ impl HostNews {
         }
     }
 
-    /// Records that an object was torn off.
     pub(super) fn torn_off(&mut self, world: &World, slot: u32) {
         self.torn_off.push(ObjectRef::new(world.store.occupant(slot).guid(slot)));
     }
 
-    /// Records that the host owned an object, or did not, before its owner changes.
+    /// Records whether the host owned an object at the last tick. Called before the owner of the object
+    /// changes.
     pub(super) fn owner_changes(&mut self, object: ObjectRef<()>, was_owner: bool) {
         self.owned_before.entry(object).or_insert(was_owner);
     }

@@ -1,7 +1,7 @@
 //! The notifies of the host, if it asks for them: a comparison that finds a change calls the notify of the
 //! property on the object of the server.
 //!
-//! *Invariant:* a notify gets the values that clients had before.
+//! *Invariant:* a notify receives the values that clients had before.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ pub(crate) struct HostNotifies {
 }
 
 impl HostNotifies {
-    /// Drops the old values of an object that is removed.
     pub(super) fn removed(&mut self, slot: u32) {
         self.old.remove(&slot);
     }
 
-    /// Calls the notifies for the changes that a tick has found, and stores the new values.
+    /// Calls the notifies for the changes that a tick has found, then stores the new values as the old values
+    /// of the next call.
     pub(super) fn call(&mut self, world: &mut World) {
         if std::mem::replace(&mut self.has_begun, true) {
             world.notify(&mut self.old);

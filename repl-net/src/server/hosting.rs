@@ -9,13 +9,12 @@ use super::Server;
 use super::host::Host;
 
 impl Server {
-    /// Returns whether a connection is the host.
     #[inline]
     pub(crate) fn is_host(&self, connection: ConnectionId) -> bool {
         self.host.as_ref().is_some_and(|host| host.id == connection)
     }
 
-    /// Returns whether there is a host, and it owns an object.
+    /// Returns whether there is a host that owns the object.
     pub(crate) fn is_owned_by_host<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.host.as_ref().is_some_and(|host| self.object_info(object).owner() == Some(host.id))
     }
@@ -32,7 +31,6 @@ impl Server {
         }
     }
 
-    /// Returns the host, if a connection is the host.
     pub(super) fn as_host(&mut self, connection: ConnectionId) -> Option<&mut Host> {
         self.host.as_deref_mut().filter(|host| host.id == connection)
     }

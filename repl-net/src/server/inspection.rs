@@ -17,8 +17,8 @@ use crate::session::classes::ClassList;
 use crate::telemetry;
 
 impl Server {
-    /// Returns how many bits the server has sent so far for each class and each property, to all clients
-    /// together. A value that is sent to several clients counts once for each client. A value that is sent
+    /// Returns how many bits the server has sent so far for each class and each property, as the sum over all
+    /// clients. A value that is sent to several clients counts once for each client. A value that is sent
     /// again after a loss counts again. An update that is too large for a packet counts only once for each
     /// client. The slice is empty unless [`ServerConfig::measure`](crate::ServerConfig::measure) is set, and
     /// before the first [`connect`](Self::connect).
@@ -38,7 +38,8 @@ impl Server {
         self.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
     }
 
-    /// Returns how many packets each connection has made so far, or `None` if nobody counts or logs packets.
+    /// Returns how many packets have been made for each connection so far, or `None` if nobody counts or logs
+    /// packets.
     pub(super) fn begin_look(&self) -> Option<Vec<u64>> {
         let is_wanted = self.traffic.is_some() || telemetry::wants_packets();
         let packets =
@@ -46,7 +47,6 @@ impl Server {
         is_wanted.then(|| packets().collect())
     }
 
-    /// Counts and logs the packets that the connections have made since [`begin_look`](Self::begin_look).
     pub(super) fn end_look(&mut self, before: Option<Vec<u64>>) {
         let Some(before) = before else { return };
         let Self { world, classes, sessions: ServerSessions { peers, .. }, traffic, .. } = self;
@@ -90,7 +90,6 @@ fn count(
     }
 }
 
-/// The state that a server needs to read the packets that it has sent to a client.
 struct ServerCatalog<'a> {
     world: &'a World,
     classes: &'a ClassList,
@@ -111,8 +110,8 @@ impl Catalog for ServerCatalog<'_> {
     }
 
     fn object(&self, slot: u32) -> Option<(Guid, u16)> {
-        // Also for an object that was removed: its slot is not used again before all clients know of the
-        // removal.
+        // The slot may belong to a removed object. Its occupant is still correct, because the slot is not
+        // used again before all clients know of the removal.
         if !self.copies.uses(slot) {
             return None;
         }

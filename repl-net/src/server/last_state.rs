@@ -23,11 +23,10 @@ pub(crate) struct LastState {
     bytes: Box<[u8]>,
     bits: usize,
     groups: Arc<Groups>,
-    /// The assets to which the values refer.
     named_assets: Box<[NonZeroU32]>,
 }
 
-/// The groups that see an object. A client must be a member of these groups to see it.
+/// The groups of which a client must be a member to see an object.
 #[derive(Debug, Default)]
 struct Groups {
     /// The groups in the relevancy of the object, and in the relevancy of the objects to which it is
@@ -38,7 +37,6 @@ struct Groups {
 }
 
 impl LastState {
-    /// Returns the handles and values.
     pub(crate) fn as_slice(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.bits).unwrap_or_default()
     }
@@ -49,7 +47,6 @@ impl LastState {
         self.groups.of_audience.contains(&group) || !is_owner && self.groups.of_relevancy.contains(&group)
     }
 
-    /// Returns the assets to which the values refer.
     pub(crate) fn named_assets(&self) -> &[NonZeroU32] {
         &self.named_assets
     }
@@ -60,11 +57,10 @@ impl LastState {
     }
 }
 
-/// An object that is being removed, with its subobjects.
 pub(crate) struct LastFamily {
     /// The slots of the objects that exist. Parents come before their subobjects.
     pub(crate) slots: Vec<u32>,
-    /// The last changes of these objects, in the same order.
+    /// The last changes of the objects in `slots`, in the same order.
     pub(crate) objects: Vec<LastChanges>,
     /// The slots of subobjects that were removed before, but that some clients may still have.
     pub(crate) leaving: Vec<u32>,
@@ -88,12 +84,12 @@ pub(crate) struct LastChanges {
     pub(crate) changes: Changelist,
     /// Whether the object has changed since it was spawned.
     pub(crate) has_changed: bool,
-    /// Whether clients that have the object need only the news of its removal: the object never changed since
+    /// Whether clients that have the object must only be told of its removal: the object never changed since
     /// it was spawned, has no properties with conditions, and has no path.
     pub(crate) is_plain: bool,
     pub(crate) slot: u32,
-    /// The number of connections that hold the slot until they know that their clients have removed the
-    /// object.
+    /// The number of connections that still need the slot, until their clients have acknowledged the removal
+    /// of the object.
     pub(crate) holders: u32,
     /// The groups of the object. They are found when the first state is encoded.
     groups: Option<Arc<Groups>>,
@@ -111,7 +107,8 @@ impl LastChanges {
         Self { changes, has_changed, is_plain, slot, holders: 0, groups: None, encoded: Vec::new() }
     }
 
-    /// Returns the last state with the properties in a changelist, or `None` if none of these can be sent.
+    /// Returns the last state with the properties in a changelist, or `None` if none of these properties can
+    /// be sent.
     pub(crate) fn encode(&mut self, world: &World, mut list: Changelist) -> Option<Arc<LastState>> {
         if let Some((_, state)) = self.encoded.iter().find(|(known, _)| *known == list) {
             return Some(Arc::clone(state));
@@ -134,7 +131,6 @@ impl LastChanges {
     }
 }
 
-/// Returns the groups that see an object.
 fn groups_of(world: &World, slot: u32) -> Arc<Groups> {
     let mut groups = Groups::default();
     for carrier in world.cells.carriers(slot) {

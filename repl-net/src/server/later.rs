@@ -5,11 +5,11 @@
 //! changes from the tick after the object was last due until the object is due again. All connections with
 //! this period receive the same list, so the list is encoded only once.
 //!
-//! A cell has the objects of one region of the world, or of one group. A connection is in step with an object
-//! if its client needs only the newest changes of the object, which many connections share.
+//! A cell contains the objects of one region of the world, or of one group. A connection is in step with an
+//! object if its client needs only the newest changes of the object, which many connections share.
 //!
-//! *Invariant:* if a connection has a long period for the object's cell and is in step with the object, it
-//! lacks at most the changes that wait for this period.
+//! *Invariant:* if a connection has a period of more than one tick for the object's cell and is in step with
+//! the object, it lacks at most the changes that wait for this period.
 
 use repl_core::Changelist;
 
@@ -18,13 +18,13 @@ use super::changes::Change;
 use super::phase::phase_of;
 use crate::body::slot_set::SlotSet;
 
-/// The waiting changes of all periods.
+/// The changes that far connections receive later, for each period.
 #[derive(Debug, Default)]
 pub(crate) struct LaterChanges {
     periods: Vec<Period>,
 }
 
-/// The waiting changes of one period.
+/// The changes that connections with one period (number of ticks between two updates) receive later.
 #[derive(Debug)]
 struct Period {
     ticks: u16,
@@ -36,13 +36,13 @@ struct Period {
     slots: Vec<Vec<u32>>,
     /// The changes that are due in this tick, in ascending order of their slots.
     due: Vec<Change>,
-    /// The objects of `due`.
     due_slots: SlotSet,
 }
 
 impl LaterChanges {
-    /// Adds the changes of this tick to the lists of connections with long periods, and finds the changes
-    /// that are due now. The argument `prune` removes elements that no longer exist from a changelist.
+    /// Adds the changes of this tick to the lists of all long periods (more than one tick) of the objects'
+    /// cells, and finds the changes that are due now. The argument `prune` removes elements that no longer
+    /// exist from a changelist.
     pub(crate) fn advance(
         &mut self,
         frame: u64,
@@ -74,7 +74,6 @@ impl LaterChanges {
         self.periods.iter().map(|period| (period.ticks, period.due.as_slice()))
     }
 
-    /// Returns the changes that are due in this tick for a period.
     pub(crate) fn due_for(&self, ticks: u16) -> &[Change] {
         let period = self.periods.iter().find(|period| period.ticks == ticks);
         period.map_or(&[], |period| &period.due)
@@ -108,7 +107,6 @@ impl LaterChanges {
         self.periods.iter().flat_map(|period| [&period.waiting, &period.due_slots])
     }
 
-    /// Drops the waiting changes of an object that is removed.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.periods.iter_mut().for_each(|period| period.remove(slot));
     }
@@ -176,7 +174,8 @@ mod tests {
         list
     }
 
-    /// Returns the frame, slot and handles of each change that is due in the frames `frames`.
+    /// Returns the frame (number of the tick), slot and handles of each change that is due in the frames
+    /// `frames`.
     fn due(period: &mut Period, frames: std::ops::Range<u64>) -> Vec<(u64, u32, Vec<u32>)> {
         let mut found = Vec::new();
         for frame in frames {

@@ -8,7 +8,8 @@ use super::Server;
 use super::class_memory::ClassMemory;
 use super::world::World;
 
-/// About how many bytes of memory a server takes for each purpose. [`Server::memory`] returns this struct.
+/// The approximate number of bytes of memory that a server takes for each purpose. [`Server::memory`] returns
+/// this struct.
 ///
 /// Not counted are the paths of static objects and of assets, the names of objects, messages that wait to be
 /// polled, and buffers that each tick uses again.
@@ -16,9 +17,9 @@ use super::world::World;
 pub struct ServerMemory {
     /// The objects, shadows and elements of each class, in the order of registration.
     pub classes: Vec<ClassMemory>,
-    /// The state of each object that all clients share, except its history of changes.
+    /// The state of objects that does not depend on the client, except the history of changes.
     pub slot_bytes: usize,
-    /// The history of changes, which some connection has not sent yet.
+    /// The changes of past ticks that some connection has not sent yet.
     pub history_bytes: usize,
     /// The openings of objects: their spawn data, encoded once for all clients that join.
     pub opening_bytes: usize,

@@ -13,8 +13,8 @@ use super::cells::Group;
 use super::connection::{CallRoute, Connection};
 
 impl Server {
-    /// Registers a type of messages, which can then be sent in both directions. Register the same types with
-    /// the same channels as on the clients, in any order.
+    /// Registers a type of messages, which the server and the clients can then send to each other. Register
+    /// the same types with the same channels as on the clients, in any order.
     ///
     /// ```
     /// # use repl_net as repl;
@@ -35,7 +35,7 @@ impl Server {
         self.register_message_with::<M>(channel, MessageOptions::default())
     }
 
-    /// Registers a type of messages with its own limits. The clients must register messages with the same
+    /// Registers a type of messages with its own limits. The clients must register the type with the same
     /// limits.
     ///
     /// # Panics

@@ -140,10 +140,9 @@ pub struct Server {
     pub(crate) sessions: ServerSessions<Connection>,
     world: World,
     classes: ClassList,
-    /// Functions that run at the beginning of each tick. There is one for each class with remote calls, which
-    /// runs the waiting calls, and one for each type of inputs.
+    /// Functions that run at the beginning of each tick. Each class with remote calls has such a function,
+    /// which runs the waiting calls, and so has each type of inputs.
     pub(crate) runners: Vec<fn(&mut Self, Duration)>,
-    /// A buffer in which remote calls are written.
     pub(crate) call_writer: BitWriter,
     broadcast: Broadcast,
     /// The packet size to which the content of `broadcast` is fitted.
@@ -157,11 +156,9 @@ pub struct Server {
     events: ServerEvents,
     /// The bits sent so far, if the configuration asks to count them.
     traffic: Option<Traffic>,
-    /// The player in the process of the server, if there is one.
     pub(crate) host: Option<Box<Host>>,
 }
 
-/// How an object is spawned: plainly, as a subobject, or static with a path.
 enum SpawnKind {
     Plain,
     /// It is a subobject of the object in this slot.
@@ -204,7 +201,7 @@ impl Server {
         }
     }
 
-    /// Returns whether a connection was ever added. From then on, nothing more can be registered.
+    /// Returns whether a connection was ever added. If so, nothing more can be registered.
     pub(crate) fn is_registration_over(&self) -> bool {
         !self.sessions.may_register()
     }
@@ -363,8 +360,8 @@ impl Server {
     /// with the removal, even if packets are lost. The client keeps this last state until its user has polled
     /// the [update](crate::UpdateKind::Despawned), and runs the notifies of the changes. The last state
     /// contains what the client could see at the moment of the removal. It is no longer sent to a client that
-    /// leaves the group by which it saw the object. Clients are told of the end of subobjects before the end
-    /// of their parents.
+    /// leaves the group because of which it saw the object. Clients are told of the end of subobjects before
+    /// the end of their parents.
     ///
     /// Costs O(connections × log objects) for each removed object, plus one comparison if the object was
     /// written to. If the object changed while packets were in flight, the server also looks at the contents
@@ -454,8 +451,8 @@ impl Server {
         }
     }
 
-    /// Sets the connection that owns an object and all objects that it owns, directly or through other
-    /// objects.
+    /// Sets the connection that owns an object, and also sets it for all objects that this object owns,
+    /// directly or through other objects.
     fn give(&mut self, slot: u32, owner: Option<ConnectionId>) {
         for slot in self.world.owners.with_descendants(slot) {
             let object = ObjectRef::new(self.world.store.occupant(slot).guid(slot));
@@ -468,7 +465,6 @@ impl Server {
         }
     }
 
-    /// Makes all connections decide again whether they see these objects.
     fn reconsider(&mut self, slots: &[u32]) {
         if slots.is_empty() {
             return;

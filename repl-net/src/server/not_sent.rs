@@ -1,15 +1,17 @@
 //! The reasons why nothing of an object is sent to a connection.
 //!
-//! *Invariant:* the variants stand in the order in which the reasons are checked, with two exceptions.
-//! [`NotSent::NextTick`] is found before bands and rates, for a change that became due too late for this
-//! tick. [`NotSent::NoOwner`] is checked once for whole objects and once for properties.
+//! *Invariant:* the variants are declared in the order in which the server checks the reasons, with two
+//! exceptions. The server checks [`NotSent::NextTick`] before [`NotSent::Band`] and [`NotSent::Rate`] if a
+//! change became due too late for this tick. It checks [`NotSent::NoOwner`] once for the whole object and
+//! once for properties.
 
 use std::fmt;
 
 /// Why nothing of an object is sent to a connection now.
 /// [`ObjectInfo::why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns the first reason that applies,
-/// in this order. Only [`NextTick`](Self::NextTick) may come before [`Band`](Self::Band) and
-/// [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) comes last if only properties need an owner.
+/// in the order of the variants. Only [`NextTick`](Self::NextTick) may be returned before
+/// [`Band`](Self::Band) and [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) is returned last if only
+/// properties need an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
@@ -46,14 +48,14 @@ pub enum NotSent {
     Irrelevant,
     /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
-    /// A large opening, an update that is larger than a packet, or the removal of the object was sent and is
-    /// not acknowledged yet. Nothing more of the object is sent before the ack. (Changes do not wait for the
-    /// ack of a small opening: each change is sent together with the opening.) Or the object waits for
-    /// another object: for its parent, whose opening is not acknowledged yet, or for a removed object with
-    /// the same path, whose removal is not acknowledged yet.
+    /// A large opening (first update), an update that is larger than a packet, or the removal of the object
+    /// was sent and is not acknowledged yet. Nothing more of the object is sent before the ack. (Changes do
+    /// not wait for the ack of a small opening: each change is sent together with the opening.) Or the object
+    /// waits for another object: for its parent, whose opening is not acknowledged yet, or for a removed
+    /// object with the same path, whose removal is not acknowledged yet.
     Unacknowledged,
     /// The object waits for its turn. Either the [budget](crate::ConnectionHandle::set_budget), the link or
-    /// another limit leaves no room for it, or the connection is not served in this tick
+    /// another limit is exhausted in this tick, or the connection is not served in this tick
     /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
     Budget,
     /// A change of the object waits until it is due, because the connection is [far from the
@@ -71,12 +73,12 @@ pub enum NotSent {
     /// Everything else was sent, but the last comparison refused a value. The event
     /// [`ValueRefused`](crate::ServerEvent::ValueRefused) has named the property and the error.
     Refused,
-    /// Everything else was sent, but a `push` property has a new value and was not marked as dirty. Write the
-    /// property with [`Server::edit`](crate::Server::edit), or call
+    /// Everything else was sent, but a `push` property has a new value and was not marked as changed. Write
+    /// the property with [`Server::edit`](crate::Server::edit), or call
     /// [`mark_dirty`](crate::ObjectHandle::mark_dirty) after a write.
     Unmarked,
-    /// Everything that was compared was sent. But the object lives [outside of the server](crate::External),
-    /// and it was not compared between the last two ticks. Pass the object to
+    /// Everything that was compared was sent. However, the object lives [outside of the
+    /// server](crate::External), and it was not compared between the last two ticks. Pass the object to
     /// [`compare`](crate::External::compare) after each change.
     NotCompared,
     /// Everything that the connection sees of the object was sent. If you miss a change, a condition does not

@@ -27,7 +27,8 @@ pub(crate) struct Object {
     rare: Option<Box<RareState>>,
     pub(crate) role: Role,
     pub(crate) physics: bool,
-    /// The number of connections that use the slot.
+    /// The number of connections that use the slot for this object, plus one for a destroyed path. It is only
+    /// counted after the object was removed.
     pub(crate) holders: u32,
 }
 
@@ -52,8 +53,8 @@ struct RareState {
     custom_off: HandleSet,
     /// Conditions that were set for properties of this object at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
-    /// The frame in which each property last changed, or zero if it never changed. The frames of changes are
-    /// recorded only for classes with conditions.
+    /// The frame (number of the tick) in which each property last changed, or zero if it never changed. The
+    /// frames of changes are recorded only for classes with conditions.
     changed_at: Vec<u64>,
     /// The values that the last comparison of their property refused. Each of them was reported once.
     refused: HashSet<Refusal>,
@@ -91,14 +92,13 @@ impl Object {
         self.laggards.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns whether the object has no rare state and was not torn off, so that its ordinary properties are
-    /// compared as its class says.
+    /// Returns whether the object has no rare state and was not torn off, so that exactly the ordinary
+    /// properties of its class are compared.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.rare.is_none() && !self.is_torn_off()
     }
 
-    /// Returns whether the object was torn off.
     #[inline]
     pub(crate) fn is_torn_off(&self) -> bool {
         self.tear_off != TearOff::No
@@ -109,7 +109,6 @@ impl Object {
         self.rare.as_ref()?.owner
     }
 
-    /// Sets the connection that owns the object.
     pub(crate) fn set_owner(&mut self, owner: Option<ConnectionId>) {
         if owner.is_some() || self.rare.is_some() {
             self.rare().owner = owner;
@@ -132,7 +131,7 @@ impl Object {
         self.rare.get_or_insert_default()
     }
 
-    /// Returns the rare state, if it has switched or changed conditions of this object.
+    /// Returns the rare state, if conditions of this object were switched off or set at run time.
     #[inline]
     fn own_conditions(&self) -> Option<&RareState> {
         self.rare.as_deref().filter(|own| !own.custom_off.is_empty() || !own.dynamic.is_empty())
@@ -190,10 +189,10 @@ impl Object {
         self.rare.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Stores the refusals `found` of a comparison. Removes the refusals from `found` that the previous
-    /// comparison has found too, so that the same value is not reported in each tick. If `compared` is
-    /// `Some`, only these properties were compared. If it is `None`, all were compared. Returns whether the
-    /// object has refused values now, or `None` if that has not changed.
+    /// Stores `found`, the refused values of a comparison. Then removes from `found` the values that the
+    /// previous comparison has also refused, so that the same value is not reported in each tick. If
+    /// `compared` is `Some`, only these properties were compared. If it is `None`, all were compared. Returns
+    /// whether the object has refused values now, or `None` if that has not changed.
     #[inline]
     pub(crate) fn note_refusals(
         &mut self,
@@ -229,7 +228,6 @@ impl Object {
         self.rare().refused = refused;
     }
 
-    /// Prefetches the cache line of this object that a comparison needs.
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
@@ -258,8 +256,8 @@ impl Object {
     }
 
     /// Returns the handles of this object that a connection with the view flags `flags` may see. The argument
-    /// `switched` contains the properties with custom conditions that are switched differently for this
-    /// connection than in their declaration. It is `None` if there are no properties with such a switch.
+    /// `switched` contains the properties with custom conditions that this connection has switched to another
+    /// state than the one in their declaration. It is `None` if the connection has switched none.
     pub(crate) fn mask<'c>(
         &self,
         conditions: &'c ConditionMasks,

@@ -57,8 +57,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         self.server.world.store.objects[self.slot()? as usize].owner()
     }
 
-    /// Returns the [object that owns](crate::ObjectHandle::set_owner_object) the object, if an object owns
-    /// it.
+    /// Returns the other object that [owns](crate::ObjectHandle::set_owner_object) this object, if there is
+    /// one.
     #[must_use]
     pub fn owner_object(self) -> Option<ObjectRef<()>> {
         let owner = self.server.world.owners.parent(self.slot()?)?;

@@ -14,8 +14,8 @@ use super::rows::OwnColumn;
 use super::world::Absence;
 
 impl Server {
-    /// Returns an object if it exists, is a `T`, and is stored by the server. Methods of this kind return no
-    /// [external](crate::External) objects, because the server does not store them.
+    /// Returns an object if it exists, is a `T`, and is stored by the server. None of the methods that return
+    /// objects return [external](crate::External) objects, because the server does not store them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.world.store.get(object).ok()

@@ -1,7 +1,7 @@
 //! The occupants of slots: which object is in a slot, and where its values are.
 //!
-//! *Invariant:* a slot is used for another object only when no connection uses it for the previous object any
-//! more (R17). The next object in the slot has the next generation (R18).
+//! *Invariant:* a slot receives another object only after no connection uses the slot for the previous object
+//! (R17). The next object in the slot has the next generation (R18).
 
 use std::num::NonZeroU32;
 
@@ -22,12 +22,13 @@ pub(crate) struct Occupant {
 const _: () = assert!(size_of::<Occupant>() == 12, "five occupants take one cache line");
 
 impl Occupant {
-    /// Returns the occupant of a slot before its first object has a row.
+    /// Returns the occupant of a new object that has no row and no class yet.
     pub(crate) fn new(generation: NonZeroU32) -> Self {
         Self { generation, row: 0, class: 0, alive: true }
     }
 
-    /// Returns whether the object in this slot exists and has this guid. The guid names this slot.
+    /// Returns whether the object in this slot exists and has this guid. The caller makes sure that `guid`
+    /// has the number of this slot.
     #[inline]
     pub(crate) fn is(self, guid: Guid) -> bool {
         self.alive && self.generation == guid.generation()

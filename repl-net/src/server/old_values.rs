@@ -1,17 +1,18 @@
 //! The old values of an object, which are passed to the notifies of the host.
 //!
-//! *Invariant:* collections have no old values, as on a client, because each change would copy all items of
-//! the collection.
+//! *Invariant:* collections have no old values, because every change would have to copy all items. On a
+//! client they have none either.
 
 use std::any::Any;
 
 use repl_core::{Class, HandleSet, Replicated};
 
-/// The old values of an object. The type is a whole object, but only its properties with notifies have
-/// values.
+/// The old values of an object. The box contains a whole object, but only its properties with notifies have
+/// the old values.
 pub(crate) type OldValues = Box<dyn Any + Send + Sync>;
 
-/// Returns the old values of an object whose shadow is `shadow`, if its class has notifies.
+/// Returns the old values of an object whose shadow (the object's values at the last comparison) is `shadow`,
+/// if its class has notifies.
 pub(crate) fn of<T: Replicated>(class: &Class<T>, shadow: &T) -> Option<OldValues> {
     let mut handles = notified(class, None);
     if handles.is_empty() {

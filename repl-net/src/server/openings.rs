@@ -2,9 +2,9 @@
 //! (S88). The opening of an object is its first update, which spawns it on a client. A connection has the
 //! default view of an object if it does not own the object and does not record a replay.
 //!
-//! *Invariant:* a cached opening has the same bits as a new encoding of the object would have. The opening of
-//! an object is dropped from the cache when the object or its default view changes. The cache frees its
-//! memory at the end of a round of ticks in which connections needed few openings.
+//! *Invariant:* if the opening of an object is encoded again, the result has the same bits as the cached
+//! opening. The opening of an object is dropped from the cache when the object or its default view changes.
+//! The cache frees its memory at the end of a round of ticks in which connections needed few openings.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -20,8 +20,8 @@ use crate::body::segment::{LEAST_RUN_BITS, Origin, RunHeader};
 use crate::body::slot_set::{SlotSet, bits};
 use crate::session::classes::ClassList;
 
-/// The cache is cleared if outdated openings take more bits than this, and also more bits than the valid
-/// openings.
+/// The cache is cleared if outdated openings (first updates) take more bits than this, and also more bits
+/// than the valid openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
 /// An opening of at most this many bits can be sent in a run, together with other openings. If an object
@@ -39,7 +39,8 @@ const ENTRY_BITS: usize = 512;
 /// The encoded openings of the objects that some connection needed.
 #[derive(Debug, Default)]
 pub(crate) struct OpeningCache {
-    /// Finished after each call of [`write`](Self::write).
+    /// The encoded values of all openings, one after another. [`write`](Self::write) calls
+    /// [`BitWriter::finish`] at its end.
     values: BitWriter,
     headers: Vec<OpeningHeader>,
     /// The cache entry of each slot. The position in a cache entry is valid if the slot is in `written`.
@@ -58,7 +59,7 @@ pub(crate) struct OpeningCache {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpeningHeader {
     pub(crate) origin: Origin,
-    /// The number of the class on the server.
+    /// The number of the class on the server, which differs from its number in packets.
     pub(crate) class: u16,
     pub(crate) handles: HandleSet,
 }
@@ -66,11 +67,11 @@ pub(crate) struct OpeningHeader {
 /// The greatest number of classes in [`Forms`].
 const MOST_FORMS: usize = 16;
 
-/// The greatest number of property sets in one [`Form`].
+/// The greatest number of [`Way`]s (sets of properties) in one [`Form`].
 const MOST_WAYS: usize = 16;
 
-/// The forms of the classes that were written last. They are reused, because the same few classes of objects
-/// and subobjects alternate.
+/// The [`Form`]s of the classes whose openings were written last. They are reused, because the same few
+/// classes of objects and subobjects alternate.
 #[derive(Default)]
 struct Forms<'a> {
     /// At most [`MOST_FORMS`], with one form for each class.
@@ -96,12 +97,12 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// How the openings of one class are written. It is reused for the next object, because neighbours mostly
-/// have the same class.
+/// How the openings (first updates) of one class are written. It is reused for the next object, because
+/// objects in neighbouring slots mostly have the same class.
 struct Form<'a> {
     /// The number of the class on the server.
     class: u16,
-    /// The number of the class on the wire.
+    /// The number of the class in packets.
     wire: u32,
     column: &'a dyn Column,
     conditions: &'a ConditionMasks,
@@ -169,7 +170,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The position in the cache of the opening of an object.
+/// The position in the cache of the opening (first update) of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedOpening {
     start: usize,
@@ -189,7 +190,6 @@ pub(crate) struct OpeningRun<'a> {
 }
 
 impl OpeningCache {
-    /// Drops the cached openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;
         if written.is_empty() {
@@ -220,7 +220,6 @@ impl OpeningCache {
             + self.named_assets.len() * size_of::<(u32, NonZeroU32)>()
     }
 
-    /// Drops all cached openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
         if self.headers.is_empty() {
             return;
@@ -232,7 +231,7 @@ impl OpeningCache {
         self.waste_bits = 0;
     }
 
-    /// Frees all memory if connections needed few of the openings in this round (see
+    /// Frees all memory if connections needed few of the openings (first updates) in this round (see
     /// [`ROUND_TICKS`](repl_link::parts::ROUND_TICKS)). Openings that are needed later are encoded again.
     pub(crate) fn end_round(&mut self) {
         let needed = std::mem::take(self.needed.get_mut());
@@ -250,8 +249,8 @@ impl OpeningCache {
     }
 
     /// Encodes the openings of the objects in `slots`, unless they are already in the cache. The argument
-    /// `is_far` says whether the openings are for connections that are far from the objects. One cache gets
-    /// the same `is_far` in all calls. The argument `wire` returns the wire number of a class.
+    /// `is_far` says whether the openings are for connections that are far from the objects. For the same
+    /// cache, `is_far` must be the same in all calls. The argument `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, is_far: bool, wire: impl Fn(u16) -> u32) {
         let (mut forms, mut left) = (Forms::default(), slots);
         while let Some(&first) = left.first() {
@@ -325,8 +324,8 @@ impl OpeningCache {
         self.written.insert(slot);
     }
 
-    /// Forgets the assets that were named by an earlier opening of this slot, either of the same object or of
-    /// a previous object.
+    /// Forgets the assets that were named by an earlier opening (first update) of this slot, either of the
+    /// same object or of a previous object.
     fn forget_named_assets(&mut self, slot: u32) {
         if !self.named_assets.is_empty() {
             let mut later = self.named_assets.split_off(&(slot, NonZeroU32::MIN));
@@ -334,7 +333,8 @@ impl OpeningCache {
         }
     }
 
-    /// Returns a table that finds the cached openings, and the buffer with the bits of all their values.
+    /// Returns a view that finds the cached openings by slot, and the buffer with the bits of all their
+    /// values.
     pub(crate) fn lend(&self) -> (Written<'_>, BitSlice<'_>) {
         let Self { headers, entries, named_assets, .. } = self;
         let written = Written { headers, entries, named_assets };
@@ -386,7 +386,7 @@ impl<'a> Written<'a> {
         Some(OpeningRun { first, header, entries })
     }
 
-    /// Returns whether the openings of the objects in two slots have equal headers.
+    /// Returns whether the openings (first updates) of the objects in two slots have equal headers.
     pub(crate) fn are_alike(&self, one: u32, other: u32) -> bool {
         let entries = self.entries.get(one as usize).zip(self.entries.get(other as usize));
         entries.is_some_and(|(one, other)| self.have_same_header(one, other))
@@ -410,7 +410,6 @@ impl<'a> OpeningRun<'a> {
         }
     }
 
-    /// Returns the number of objects.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

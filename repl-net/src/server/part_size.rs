@@ -1,8 +1,8 @@
 //! Estimates how many items of a collection fill a packet, from the size of the items that were written last.
 //! The exact size of an item is known only after it was written.
 //!
-//! *Invariant:* each attempt to fill a packet computes the estimate anew from the items that the attempt
-//! wrote. Therefore few items are written twice, even if a collection takes many packets.
+//! *Invariant:* after each attempt to fill a packet, the estimate is computed again from the items that this
+//! attempt wrote. Therefore few items are written twice, even if a collection needs many packets.
 
 /// The smallest number of bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;
@@ -13,7 +13,7 @@ pub(crate) const LEAST_NEW_BITS: usize = 8;
 /// The number of items that the first attempt writes.
 const FIRST_GUESS: usize = 64;
 
-/// An estimate leaves one part in `SLACK` of a packet free, because items differ in size.
+/// An estimate plans with 1/`SLACK` of a packet unused, because items differ in size.
 const SLACK: usize = 32;
 
 /// The estimated size of the parts in which items are sent.
@@ -26,7 +26,6 @@ pub(crate) struct PartSize {
     is_bounded: bool,
 }
 
-/// What to do with a part that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Send the part, because it fits and more items might not fit.

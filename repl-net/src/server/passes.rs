@@ -24,7 +24,6 @@ use crate::session::config::ServerConfig;
 #[cfg(feature = "rayon")]
 const BATCH: usize = 8;
 
-/// A client with its id.
 pub(super) type PeerEntry = AnyPeerEntry<Connection>;
 
 /// The connections that end in a tick, each with the reason.
@@ -41,7 +40,6 @@ pub(super) struct PassInputs<'a> {
     pub(super) now: Duration,
 }
 
-/// Memory that the passes reuse in every tick.
 #[derive(Debug, Default)]
 pub(super) struct Passes {
     /// One scratch memory for each thread that runs passes at the same time.
@@ -61,7 +59,6 @@ impl Passes {
         self.run_batch(peers, inputs)
     }
 
-    /// Runs the passes of some connections, one after the other.
     fn run_batch(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
         let PassInputs { world, broadcast, classes, config, served, now } = inputs;
         let mut scratch = self.lock().pop().unwrap_or_default();
@@ -84,7 +81,7 @@ impl Passes {
             } else if let Err(reason) = peer.connection.check_progress(config.timeout, now) {
                 ends.push((id, reason));
             }
-            // Only a pass shows whether the connection can rest.
+            // A connection without a turn has had no pass, and only a pass shows whether it can rest.
             rest.set(if has_turn { rests_until(peer, config.timeout) } else { None });
         }
         self.lock().push(scratch);
@@ -110,8 +107,7 @@ impl Passes {
 }
 
 impl PassInputs<'_> {
-    /// Returns whether this tick skips clients that rest, which are clients for which there is nothing to do
-    /// until a known time.
+    /// Returns whether this tick skips resting clients: clients that need nothing until a known time.
     fn may_skip(&self) -> bool {
         !self.world.has_changes() && !self.world.ends_round()
     }

@@ -9,12 +9,11 @@ use std::sync::Arc;
 
 use crate::body::slot_set::SlotSet;
 
-/// The paths of static objects.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     by_slot: BTreeMap<u32, Arc<str>>,
     /// The slots of each path, in the order of the spawns. Only the last slot can have an object. The earlier
-    /// slots had objects whose end some clients do not know yet.
+    /// slots had objects of which some clients do not know yet that they were removed.
     by_path: BTreeMap<Arc<str>, Vec<u32>>,
     slots: SlotSet,
     /// The slots of destroyed objects. Clients that join are told that the paths of these objects are
@@ -24,7 +23,7 @@ pub(crate) struct Paths {
 
 impl Paths {
     /// Sets the path of an object. If a destroyed object had the same path, returns the slot of the destroyed
-    /// object. Clients that join are no longer told of it.
+    /// object, and clients that join from now on are no longer told that the path is destroyed.
     pub(crate) fn insert(&mut self, slot: u32, path: Arc<str>) -> Option<u32> {
         let slots = self.by_path.entry(path.clone()).or_default();
         let before = slots.last().copied().filter(|&before| self.destroyed.contains(before));
@@ -40,7 +39,6 @@ impl Paths {
         self.by_slot.get(&slot)
     }
 
-    /// Returns whether the object in a slot is static.
     pub(crate) fn is_static(&self, slot: u32) -> bool {
         self.slots.contains(slot)
     }
@@ -50,8 +48,8 @@ impl Paths {
         self.by_path.get(path)?.last().copied()
     }
 
-    /// Returns the slots of earlier objects that had the same path as an object, and whose end some client
-    /// does not know yet.
+    /// Returns the slots of earlier objects with the same path as an object. Some client does not know yet
+    /// that they were removed.
     pub(crate) fn earlier(&self, slot: u32) -> &[u32] {
         let slots = self.by_slot.get(&slot).and_then(|path| self.by_path.get(path));
         let slots = slots.map_or(&[][..], Vec::as_slice);
@@ -77,12 +75,12 @@ impl Paths {
         self.destroyed.iter()
     }
 
-    /// Removes and returns the slots of the destroyed objects. Clients that join are no longer told of them.
+    /// Removes and returns the slots of the destroyed objects. Clients that join from now on are not told of
+    /// them.
     pub(crate) fn forget_destroyed(&mut self) -> SlotSet {
         std::mem::take(&mut self.destroyed)
     }
 
-    /// Forgets the path of a slot, because the slot is free.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(path) = self.by_slot.remove(&slot) else { return };
         self.slots.remove(slot);

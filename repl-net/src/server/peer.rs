@@ -10,10 +10,9 @@ use repl_link::parts::Peer as AnyPeer;
 
 use super::connection::Connection;
 
-/// A client with its connection.
 pub(super) type Peer = AnyPeer<Connection>;
 
-/// Returns until when the server need not visit the client, unless a packet arrives or state changes.
+/// Returns the time until which the server can skip the client, unless a packet arrives or state changes.
 /// `timeout` is the timeout of the server.
 pub(super) fn rests_until(peer: &Peer, timeout: Duration) -> Option<Duration> {
     let connection = peer.connection.rests_until(peer.handshake.shorter_timeout(timeout))?;
@@ -37,8 +36,8 @@ pub(super) enum Preload {
     All,
 }
 
-/// Returns the same peers, each with its key, and preloads the memory of the peers that come later. Between
-/// two ticks, the memory of most peers leaves the caches. Without preloading, each pass would wait for each
+/// Returns the same peers, each with its key, and preloads the memory of the peers that follow. Between two
+/// ticks, most of this memory is evicted from the caches. Without preloading, each pass would wait for each
 /// cache line. Preloading has three steps, and each step reads memory that the previous step has preloaded.
 pub(super) fn preloaded<'p, K>(
     mut peers: impl Iterator<Item = (K, &'p mut Peer)>,
@@ -70,8 +69,7 @@ pub(super) fn preloaded<'p, K>(
     })
 }
 
-/// Returns the same peers, and preloads the memory of each peer that the server reads before it compares
-/// objects.
+/// Returns the same peers, and preloads the memory of each peer that `Connection::declare_lost` reads.
 pub(super) fn preloaded_for_losses<'p>(
     mut peers: impl Iterator<Item = &'p mut Peer>,
 ) -> impl Iterator<Item = &'p mut Peer> {

@@ -4,8 +4,8 @@
 //! *Invariant:* the phase of an object depends only on its slot and the period, so all connections agree on
 //! it.
 
-/// Returns the phase of the object in a slot: a number from zero to `period`, exclusive. Returns zero for a
-/// period of zero.
+/// Returns the phase of the object in a slot: a number from zero up to, but not including, `period`. Returns
+/// zero for a period of zero.
 pub(crate) fn phase_of(slot: u32, period: u64) -> u64 {
     // Multiples of the golden ratio spread consecutive slots evenly. They also spread slots at regular
     // distances evenly, for example every tenth slot.

@@ -94,7 +94,6 @@ pub(super) fn assert_in_range(priority: f32) {
     );
 }
 
-/// Clamps a priority to the range from [`LEAST`] to [`MOST`].
 fn in_range(priority: f32) -> f32 {
     if priority.is_nan() { LEAST } else { priority.clamp(LEAST, MOST) }
 }
@@ -102,7 +101,6 @@ fn in_range(priority: f32) -> f32 {
 /// A function that computes the priority of an object for a connection.
 pub(crate) type Prioritize<T> = Box<dyn Fn(&T, &Viewer<'_>) -> f32 + Send + Sync>;
 
-/// The priorities of classes and objects.
 #[derive(Debug, Default)]
 pub(crate) struct Priorities {
     /// The priority of each class, and whether the class has a function that multiplies it.
@@ -127,7 +125,6 @@ impl Priorities {
         &mut self.classes[at]
     }
 
-    /// Drops the priority of an object that was removed.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.objects.remove(&slot);
     }

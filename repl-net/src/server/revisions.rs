@@ -4,25 +4,39 @@
 //! *Invariant:* an earlier value is stored exactly as long as a connection uses it as a base, or may soon.
 //! A difference is made once for all connections with the same base.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use repl_core::{Base, BitWriter, Difference, DifferenceBits, Rendition, Revision, Rows};
+use repl_core::{BitWriter, DeltaBase, Difference, DifferenceBits, Rendition, Revision, Rows};
+
+use crate::body::by_property::{ByProperty, PropertyKey};
 
 /// The revisions of the properties of all objects that are sent as differences.
 #[derive(Debug, Default)]
-pub(crate) struct Revisions(BTreeMap<(u32, u32), PropertyRevisions>);
+pub(crate) struct Revisions(ByProperty<PropertyRevisions>);
+
+/// The number of a value of a property, which counts its changes. A packet contains only the lower bits, as a
+/// [`Revision`].
+pub(crate) type Count = u32;
+
+/// Returns the revision in packets of a value.
+pub(crate) fn in_packets(count: Count) -> Revision {
+    count as Revision
+}
 
 /// At most so many earlier values of a property are stored. A connection whose base is dropped is sent the
 /// next value whole.
-const MOST_BASES: usize = 8;
+pub(crate) const MOST_BASES: usize = 32;
+
+/// A value that so many changes have replaced is no base any more, because its revision in packets would soon
+/// be that of another value.
+const OLDEST: Count = Revision::MAX as Count / 2;
 
 /// The revisions of one property of an object.
 #[derive(Debug, Default)]
 pub(crate) struct PropertyRevisions {
     /// The revision of the present value.
-    current: Revision,
+    current: Count,
     /// How many connections use the present value as a base, or may soon.
     users: AtomicU32,
     /// The earlier values that some connection uses, the oldest first.
@@ -35,8 +49,8 @@ pub(crate) struct PropertyRevisions {
 /// An earlier value.
 #[derive(Debug)]
 struct Kept {
-    revision: Revision,
-    base: Base,
+    count: Count,
+    base: DeltaBase,
     users: AtomicU32,
 }
 
@@ -45,45 +59,46 @@ struct Kept {
 struct Made {
     whole_bits: Option<usize>,
     /// A base without a difference is one to which the difference takes more than the whole value.
-    differences: Vec<(Revision, Option<Arc<DifferenceBits>>)>,
+    differences: Vec<(Count, Option<Arc<DifferenceBits>>)>,
 }
 
 impl Revisions {
     /// Records that there is a new object in a slot, whose properties with these handles are sent as
     /// differences.
     pub(crate) fn begin(&mut self, slot: u32, handles: impl Iterator<Item = u32>) {
-        self.0.extend(handles.map(|handle| ((slot, handle), PropertyRevisions::default())));
+        for handle in handles {
+            self.0.or_default((slot, handle));
+        }
     }
 
     /// Forgets the object in a slot.
     pub(crate) fn remove(&mut self, slot: u32) {
-        if !self.0.is_empty() {
-            self.0.retain(|(of, _), _| *of != slot);
-        }
+        self.0.remove_object(slot);
     }
 
     /// Records that a value was replaced by another one.
-    pub(crate) fn replaced(&mut self, slot: u32, handle: u32, base: Base) {
-        let Some(property) = self.0.get_mut(&(slot, handle)) else { return };
-        property.kept.retain(|kept| kept.users.load(Ordering::Relaxed) > 0);
+    pub(crate) fn replaced(&mut self, slot: u32, handle: u32, base: DeltaBase) {
+        let Some(property) = self.0.get_mut((slot, handle)) else { return };
+        let PropertyRevisions { current, kept, .. } = property;
+        kept.retain_mut(|kept| *kept.users.get_mut() > 0 && current.wrapping_sub(kept.count) < OLDEST);
         let users = std::mem::take(property.users.get_mut());
         if users > 0 {
-            if property.kept.len() >= MOST_BASES {
-                property.kept.remove(0);
+            if kept.len() >= MOST_BASES {
+                kept.remove(0);
             }
-            property.kept.push(Kept { revision: property.current, base, users: users.into() });
+            kept.push(Kept { count: *current, base, users: users.into() });
         }
-        property.current = property.current.wrapping_add(1);
+        *current = current.wrapping_add(1);
         *property.made.get_mut().unwrap_or_else(PoisonError::into_inner) = Made::default();
     }
 
-    pub(crate) fn get(&self, slot: u32, handle: u32) -> Option<&PropertyRevisions> {
-        self.0.get(&(slot, handle))
+    pub(crate) fn get(&self, property: PropertyKey) -> Option<&PropertyRevisions> {
+        self.0.get(property)
     }
 
     /// Records that a connection no longer uses a value as a base.
-    pub(crate) fn release(&self, slot: u32, handle: u32, revision: Revision) {
-        if let Some(users) = self.get(slot, handle).and_then(|property| property.users_of(revision)) {
+    pub(crate) fn release(&self, property: PropertyKey, count: Count) {
+        if let Some(users) = self.get(property).and_then(|property| property.users_of(count)) {
             users.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -92,13 +107,13 @@ impl Revisions {
     pub(crate) fn bytes(&self) -> usize {
         let kept = self.0.values().flat_map(|property| &property.kept);
         kept.map(|kept| size_of::<Kept>() + kept.base.bytes()).sum::<usize>()
-            + self.0.len() * (size_of::<PropertyRevisions>() + size_of::<(u32, u32)>())
+            + self.0.len() * (size_of::<PropertyRevisions>() + size_of::<PropertyKey>())
     }
 }
 
 impl PropertyRevisions {
-    /// Returns the revision of the present value.
-    pub(crate) fn current(&self) -> Revision {
+    /// Returns the number of the present value.
+    pub(crate) fn current(&self) -> Count {
         self.current
     }
 
@@ -107,24 +122,25 @@ impl PropertyRevisions {
         self.users.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn users_of(&self, revision: Revision) -> Option<&AtomicU32> {
-        if revision == self.current {
+    fn users_of(&self, count: Count) -> Option<&AtomicU32> {
+        if count == self.current {
             return Some(&self.users);
         }
-        self.kept.iter().find(|kept| kept.revision == revision).map(|kept| &kept.users)
+        self.kept.iter().find(|kept| kept.count == count).map(|kept| &kept.users)
     }
 
-    /// Returns how the present value is sent to a connection whose client has the value with the revision
+    /// Returns how the present value is sent to a connection whose client has the value with the number
     /// `base`. `rows` has the object in `row`.
     pub(crate) fn difference(
         &self,
-        base: Revision,
+        base: Count,
         (rows, row, handle): (Rows<'_>, u32, u32),
     ) -> Option<Difference> {
-        let kept = self.kept.iter().find(|kept| kept.revision == base)?;
+        let kept = self.kept.iter().find(|kept| kept.count == base)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, bits)) = made.differences.iter().find(|(revision, _)| *revision == base) {
-            return bits.clone().map(|bits| Difference { base, bits });
+        let of = in_packets(base);
+        if let Some((_, bits)) = made.differences.iter().find(|(count, _)| *count == base) {
+            return bits.clone().map(|bits| Difference { base: of, bits });
         }
         let whole_bits = *made.whole_bits.get_or_insert_with(|| rows.whole_bits(row, handle));
         let mut writer = BitWriter::new();
@@ -132,6 +148,6 @@ impl PropertyRevisions {
         let is_shorter = Rendition::difference_bits(writer.bit_len()) < whole_bits;
         let bits = (is_written && is_shorter).then(|| Arc::new(DifferenceBits::take(&mut writer)));
         made.differences.push((base, bits.clone()));
-        bits.map(|bits| Difference { base, bits })
+        bits.map(|bits| Difference { base: of, bits })
     }
 }

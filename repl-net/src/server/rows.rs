@@ -38,7 +38,8 @@ impl<T> OwnColumn<T> {
 }
 
 impl<T: Replicated> OwnRows<T> {
-    /// Adds a live object, whose shadow has been added. Returns its position, if the class has an area.
+    /// Adds a live object. The caller has already added its shadow. Returns its position, if the class has an
+    /// area.
     #[inline]
     pub(crate) fn push(&mut self, object: T, shadows: &Shadows<T>) -> Option<Position> {
         let position = shadows.position_of(&object);
@@ -126,8 +127,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     fn retain_differing(&self, shadows: &Shadows<T>, row: usize, handles: &mut HandleSet) {
         let (class, live) = (&shadows.class, &self.0[row]);
         let mut copy = class.shadow_of(&shadows.rows[row]);
-        // The copy has no record of what was seen of any fast array yet, so each fast array counts as
-        // touched.
+        // The copy has not recorded any state of fast arrays yet, so each fast array would count as touched.
         handles.difference(&class.touched(live, &copy));
         let mut changes = Changelist::new();
         class.compare(live, &mut copy, handles, &mut changes, &mut Vec::new(), &mut Scratch::default());

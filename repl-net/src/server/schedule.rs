@@ -1,5 +1,5 @@
 //! The update times of objects: a changed object with an [`UpdateRate`] is compared only at its next update
-//! time (S186, S187).
+//! time, unless the update is forced or a client must receive the object for the first time (S186, S187).
 //!
 //! *Invariant:* each object in `waiting` has at least one valid entry in the timing wheel, so no waiting
 //! change is forgotten. An object without a waiting change has no valid entry and costs nothing in a tick.
@@ -10,9 +10,9 @@ use std::time::Duration;
 use super::phase::phase_of;
 use crate::body::slot_set::{SlotSet, slots_of};
 
-/// The interval of an adaptive object begins to grow after this time without a change (S187).
+/// The interval of an adaptive object begins to grow after this time without a change, in nanoseconds (S187).
 const GROWS_AFTER: u64 = 2 * NANOS;
-/// The interval of an adaptive object grows during this time, up to its longest interval (S187).
+/// The time in which the interval of an adaptive object grows to its longest interval, in nanoseconds (S187).
 const GROWS_FOR: u64 = 5 * NANOS;
 const NANOS: u64 = 1_000_000_000;
 
@@ -56,7 +56,8 @@ impl UpdateRate {
     /// The object has `updates` update times in a second.
     ///
     /// # Panics
-    /// Panics if `updates` is not positive and finite, or if less than one update comes in 500 years.
+    /// Panics if `updates` is not positive and finite, or if the time between two updates is more than 500
+    /// years.
     #[must_use]
     #[track_caller]
     pub fn per_second(updates: f64) -> Self {
@@ -109,7 +110,7 @@ pub(crate) struct Schedule {
     classes: Vec<UpdateRate>,
     /// The objects that have rates of their own.
     own: SlotSet,
-    /// The objects that have a rate other than every tick.
+    /// The objects that are not compared in every tick.
     rated: SlotSet,
     /// The timings of the objects in `rated`, by slot.
     timings: Vec<Timing>,
@@ -128,7 +129,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Returns the rate of a class.
     pub(crate) fn class_rate(&self, class: u16) -> UpdateRate {
         self.classes.get(usize::from(class)).copied().unwrap_or_default()
     }
@@ -185,7 +185,6 @@ impl Schedule {
         has_waited
     }
 
-    /// Makes an object due at the next tick.
     pub(crate) fn force(&mut self, slot: u32) {
         // The object may get a rate before the next tick.
         self.forced.insert(slot);
@@ -203,7 +202,7 @@ impl Schedule {
         self.adaptive.remove(&slot);
     }
 
-    /// Returns whether a change of the object may wait for the object's update time.
+    /// Returns whether the object may have a change that waits for the object's update time.
     pub(crate) fn is_waiting(&self, slot: u32) -> bool {
         self.waiting.contains(slot)
     }
@@ -297,15 +296,15 @@ fn nanos(time: Duration) -> u64 {
 /// A timing wheel: sorts objects by the times at which they are due.
 #[derive(Debug, Default)]
 struct Wheel {
-    /// `BUCKETS` buckets. Empty while the wheel has never been used. Each entry is a slot and the time at
-    /// which it is due. An entry that is due after more than one turn of the wheel is in the last bucket of
-    /// this turn.
+    /// `BUCKETS` buckets, or none before the first entry. Each entry is a slot and the time at which it is
+    /// due. An entry that is due after more than one turn of the wheel is in the last bucket of this turn.
     buckets: Vec<Vec<(u32, u64)>>,
     /// The number of the bucket that is examined next.
     next: u64,
     entries: usize,
     due: Vec<u32>,
-    /// Entries that were in a bucket that was reached before the entry is due.
+    /// Reused memory of [`advance`](Self::advance): entries that are not due yet, although their bucket was
+    /// reached.
     early: Vec<(u32, u64)>,
 }
 
@@ -356,7 +355,8 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// Marks all objects as dirty at each of these times. Returns the slots that are compared at each time.
+    /// Marks all objects as changed at each time in `times`. Returns the slots that are compared at each
+    /// time.
     fn compared(schedule: &mut Schedule, slots: u32, times: impl Iterator<Item = Duration>) -> Vec<Vec<u32>> {
         let mut all = Vec::new();
         for now in times {

@@ -1,8 +1,8 @@
 //! The connections that are served in a tick, if the configuration does not serve all of them in each tick.
 //!
 //! Being served is called a turn. The turns come in rounds. In each round, every connection has one turn. A
-//! keyed hash draws a new order for each round. With a fixed order, a link that loses the packets of every
-//! second tick could lose all packets of a connection.
+//! keyed hash chooses a new order for each round. With the same order in every round, a link that loses the
+//! packets of every second tick could lose all packets of one connection.
 //!
 //! *Invariant:* a connection that exists during a whole round has exactly one turn in it, so less than two
 //! rounds pass between two of its turns.
@@ -11,7 +11,6 @@ use repl_link::parts::Peers as AnyPeers;
 
 use super::connection::Connection;
 
-/// The clients of the server.
 type Peers = AnyPeers<Connection>;
 use repl_link::ConnectionId;
 use repl_link::parts::Secret;
@@ -25,7 +24,7 @@ pub(super) struct Served {
     all_have_turns: bool,
     /// The connections that have not had their turns in this round yet.
     waiting: Vec<ConnectionId>,
-    /// The number of turns that were drawn so far.
+    /// The number of random choices so far, each of which selects one connection.
     draws: u64,
 }
 
@@ -34,9 +33,9 @@ impl Served {
         Self { chosen: Vec::new(), all_have_turns: true, waiting: Vec::new(), draws: 0 }
     }
 
-    /// Draws the next `count` connections that are connected, in an order that depends on `secret`. If the
-    /// round ends in this tick, the rest of the connections is drawn from the next round. Costs O(turns × log
-    /// turns), and once in a round O(connections × log turns).
+    /// Chooses the next `count` connections that have a session, in an order that depends on `secret`. If the
+    /// round ends in this tick, the remaining connections are chosen from the next round. Costs
+    /// O(turns × log turns), and once in a round O(connections × log turns).
     pub(super) fn choose(&mut self, peers: &Peers, count: usize, secret: Secret) {
         self.chosen.clear();
         self.all_have_turns = count >= peers.count();
@@ -48,7 +47,8 @@ impl Served {
         let of_last_round = self.chosen.len();
         self.chosen.sort_unstable();
         if of_last_round < count {
-            // No connection has two turns in a tick.
+            // A new round begins. Connections that are chosen already are left out, so that none has two
+            // turns in a tick.
             let others = peers.ids().filter(|id| self.chosen.binary_search(id).is_err());
             self.waiting.extend(others);
             self.draw(peers, count, secret);
@@ -57,7 +57,7 @@ impl Served {
         }
     }
 
-    /// Draws waiting connections until `count` are chosen or none is left.
+    /// Moves connections from `waiting` to `chosen`, until `chosen` contains `count` or `waiting` is empty.
     fn draw(&mut self, peers: &Peers, count: usize, secret: Secret) {
         while self.chosen.len() < count && !self.waiting.is_empty() {
             let id = self.waiting.swap_remove(secret.choice(self.draws, self.waiting.len()));

@@ -102,7 +102,6 @@ impl Server {
         self.is_host(id) || self.sessions.handshake(id).is_some_and(|handshake| !handshake.is_ended())
     }
 
-    /// Handles the end of a connection's session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         if let Some(peer) = self.sessions.peers.get_mut(id) {
             peer.connection.end(&mut self.world);
@@ -112,7 +111,6 @@ impl Server {
         self.report_end(id, reason);
     }
 
-    /// Handles the start of a connection's session.
     fn connected(&mut self, id: ConnectionId) {
         if let Some(peer) = self.sessions.peers.get_mut(id) {
             peer.connection.begin(&mut self.world);

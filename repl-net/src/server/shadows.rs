@@ -12,11 +12,12 @@ use super::priority::Prioritize;
 use crate::body::growth::{Demand, push_with, shrink};
 use crate::session::archetype::Archetype;
 
-/// The shadows of the class `T`, and all other data of a column that does not depend on the source.
+/// The shadows of the class `T`, and all other data of a column, except for the live objects.
 pub(crate) struct Shadows<T> {
     pub(crate) class: Class<T>,
     pub(crate) rows: Vec<T>,
-    /// The seen bytes of all objects, one after another. [`Shadow::seen`] describes them.
+    /// The seen bytes of all objects (their quantised values at the last comparison), one after another. See
+    /// [`Shadow::seen`].
     seen: Vec<u8>,
     pub(crate) slots: Vec<u32>,
     /// The `push` properties that were marked as changed and have not been compared since then (S124). Empty
@@ -25,15 +26,15 @@ pub(crate) struct Shadows<T> {
     pub(crate) archetypes: Vec<Archetype<T>>,
     /// The number of rows that were needed recently.
     demand: Demand,
-    /// Returns the position of an object, or `None` if the class has no area.
+    /// Computes the position of an object. `None` if the class has no area, or if the user places its
+    /// objects.
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
-    /// Returns the priority of an object for a connection.
+    /// Computes the priority of an object for a connection. `None` if the class has no such function.
     pub(crate) prioritize: Option<Prioritize<T>>,
 }
 
 /// A function that returns the position of an object.
 pub(crate) trait Locate<T>: Send + Sync {
-    /// Returns the position of an object.
     fn position(&self, object: &T) -> Position;
     /// Computes the positions of some objects from their shadows in `rows`, and puts them into `positions`.
     /// Each object in `changed` is a slot and a row. One call handles many objects, because a dynamic call
@@ -97,7 +98,6 @@ impl<T: Replicated> Shadows<T> {
         }
     }
 
-    /// Makes room for more shadows.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.rows.reserve(additional);
         self.seen.reserve(additional * self.class.seen_bytes());
@@ -169,13 +169,12 @@ impl<T: Replicated> Shadows<T> {
         }
     }
 
-    /// Prefetches the marks of the object in a row.
     #[inline]
     pub(crate) fn preload_marks(&self, row: usize) {
         self.marks.get(row).into_iter().for_each(preload);
     }
 
-    /// Checks that the values of an archetype fit into `max_bytes`. Otherwise clients could not hold any
+    /// Checks that the values of an archetype fit into `max_bytes`. Otherwise clients could not store any
     /// object with this archetype (R21).
     ///
     /// # Panics
@@ -191,7 +190,6 @@ impl<T: Replicated> Shadows<T> {
         );
     }
 
-    /// Returns the position of an object, if the class has an area.
     pub(crate) fn position_of(&self, object: &T) -> Option<Position> {
         self.locate.as_ref().map(|locate| locate.position(object))
     }

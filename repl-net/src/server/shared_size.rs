@@ -1,9 +1,9 @@
 //! The packet size to which the shared changes of a tick are fitted: the smallest packet size of all
 //! connections.
 //!
-//! *Invariant:* the size is never less than [`FLOOR_BYTES`] because of one client. For a connection with
-//! smaller packets, shared changes are sent entry by entry, and entries that do not fit are encoded for this
-//! connection alone.
+//! *Invariant:* a client with smaller packets than [`FLOOR_BYTES`] never makes the size smaller than this.
+//! For a connection with smaller packets, shared changes are sent entry by entry, and entries that do not fit
+//! are encoded separately for this connection.
 
 use repl_link::parts::Peers;
 

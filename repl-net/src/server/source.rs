@@ -83,9 +83,9 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     fn live_mut(&mut self, _row: usize) -> Option<&mut T> {
         None
     }
-    /// Returns how many bytes the rows of the server take, without the heap memory that their values own.
+    /// Returns how many bytes the rows of this source take, without the heap memory that the live objects
+    /// own.
     fn live_bytes(&self) -> usize;
-    /// Makes room for more rows.
     fn reserve(&mut self, additional: usize);
     /// Frees the memory beyond what `kept` rows need.
     fn shrink(&mut self, kept: usize);

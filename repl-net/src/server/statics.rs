@@ -23,7 +23,8 @@ pub struct Statics<'a> {
 }
 
 impl Server {
-    /// Returns the static objects of the server. Use this to spawn them, and to forget which were destroyed.
+    /// Returns the static objects of the server. Use the result to spawn static objects, and to forget which
+    /// ones were destroyed.
     #[must_use]
     pub fn statics(&mut self) -> Statics<'_> {
         Statics { server: self }
@@ -38,7 +39,7 @@ impl Server {
     }
 
     /// Returns the paths of the [static objects](Statics) that were despawned. Clients that join are told
-    /// that these paths are destroyed. Each takes a slot of
+    /// that these paths are destroyed. Each such path occupies one of the slots that count towards
     /// [`max_objects`](crate::ServerConfig::max_objects).
     pub fn destroyed_paths(&self) -> impl Iterator<Item = &str> {
         self.world.paths.destroyed().filter_map(|slot| self.world.paths.path(slot)).map(|path| &**path)

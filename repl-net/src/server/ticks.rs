@@ -21,7 +21,7 @@ impl Server {
     /// packets of this tick. The argument `now` is the time since a fixed start that you choose, not the time
     /// since the last tick. Pass `start.elapsed()`, with one `start = Instant::now()` for the whole game.
     /// Pass times of the same clock to all functions of the server. `now` must never decrease: if it does,
-    /// the server's time stands still until `now` has caught up.
+    /// the server's time does not advance until `now` is greater again.
     ///
     /// A change of an object is not sent before the next tick. Call `tick` in every frame, even if no object
     /// has changed.
@@ -86,7 +86,6 @@ impl Server {
         self.sessions.remove_ended();
     }
 
-    /// Returns the totals of everything that was sent to the current connections.
     #[cfg(feature = "metrics")]
     fn sent(&self) -> telemetry::Sent {
         let mut sent = telemetry::Sent::default();

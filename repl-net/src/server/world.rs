@@ -42,14 +42,12 @@ use crate::session::events::CompareError;
 use marks::Marks;
 pub(crate) use store::{Absence, Store, WorldLimits};
 
-/// The classes, the objects and the changes of this tick.
 #[derive(Default)]
 pub(crate) struct World {
-    /// The classes, and the objects in their slots.
     pub(crate) store: Store,
-    /// The objects and classes that the next comparison looks at.
     pub(super) marks: Marks,
-    /// The position of each object. Positions decide which connections see an object.
+    /// Where each object is: in a cell of space or of a group, or in no cell. This decides which connections
+    /// see it.
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
@@ -57,14 +55,15 @@ pub(crate) struct World {
     pub(crate) dormancies: Dormancies,
     /// Decides which waiting objects are sent to a connection first.
     pub(crate) priorities: Priorities,
-    /// The ownership between objects.
+    /// Which object owns which other objects.
     pub(crate) owners: Forest,
     /// The parents of subobjects. Also contains subobjects that were removed from the server, but not yet
     /// from all clients.
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
-    /// Objects with an audience, by slot.
+    /// The audience of each object whose audience is not [`Everyone`](Audience::Everyone), by slot. It
+    /// restricts which connections see the object.
     pub(crate) audiences: BTreeMap<u32, Audience>,
     /// The names of objects in logs, by slot. The user sets them.
     pub(super) names: BTreeMap<u32, Box<str>>,
@@ -87,7 +86,7 @@ pub(crate) enum Unneeded {
 }
 
 impl World {
-    /// Returns the label of the object in a slot for logs: its name, or else its path.
+    /// Returns how logs call the object in `slot`: its name, or its path if it has no name.
     pub(crate) fn name(&self, slot: u32) -> Option<&str> {
         self.names.get(&slot).map(|name| &**name).or_else(|| self.paths.path(slot).map(|path| &**path))
     }
@@ -195,7 +194,7 @@ impl World {
             .map(|(&slot, object)| (ObjectRef::new(occupants[slot as usize].guid(slot)), object))
     }
 
-    /// Marks a property of an object as dirty, and marks the object to be compared at its next update. Does
+    /// Marks a property of an object as changed, and marks the object to be compared at its next update. Does
     /// nothing if the object does not exist or is of another class.
     #[inline]
     pub(crate) fn mark<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
@@ -213,8 +212,8 @@ impl World {
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
 
-    /// Returns the `push` properties of an object that differ from their shadows and were not marked as
-    /// dirty. Costs as much as a comparison of the object.
+    /// Returns the `push` properties of an object that differ from their shadows (the objects' values at the
+    /// last comparison) and were not marked as dirty. Costs as much as a comparison of the object.
     pub(crate) fn unmarked(&self, slot: u32) -> HandleSet {
         if self.store.has_last_state(slot) {
             return HandleSet::new();
@@ -222,19 +221,17 @@ impl World {
         self.store.column_of(slot).unmarked(self.store.occupant(slot).row)
     }
 
-    /// Returns whether an object lives outside the server, and was not compared between the last two ticks.
     pub(crate) fn was_not_handed_over(&self, slot: u32) -> bool {
         let handed_over = self.store.column_of(slot).handed_over_in(self.store.occupant(slot).row);
         handed_over.is_some_and(|frame| frame + 1 < self.frame) && !self.store.has_last_state(slot)
     }
 
-    /// Marks an object to be compared in the next tick, even if its update time has not come.
+    /// Marks an object to be compared in the next tick, even if its update time is not reached yet.
     pub(crate) fn force_update(&mut self, slot: u32) {
         self.marks.dirty.insert(slot);
         self.schedule.force(slot);
     }
 
-    /// Sets the update rate of a class. Objects without their own rate use it.
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
         self.schedule.set_class_rate(class, rate);
         for slot in self.store.alive.iter().filter(|&slot| self.store.occupants[slot as usize].class == class)
@@ -245,7 +242,6 @@ impl World {
         }
     }
 
-    /// Sets the update rate of an object.
     pub(crate) fn set_object_rate(&mut self, slot: u32, rate: Option<UpdateRate>) {
         if self.schedule.set_own_rate(slot, self.store.occupant(slot).class, rate) {
             self.marks.dirty.insert(slot);
@@ -253,7 +249,7 @@ impl World {
     }
 
     /// Compares the external object `live` with its shadow. The next tick sends the differences. Returns
-    /// whether the items of `live` must get [other ids](repl_core::Class::renumber_items).
+    /// whether the items of `live` must receive [other ids](repl_core::Class::renumber_items).
     pub(crate) fn compare_external<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -285,8 +281,7 @@ impl World {
     /// Sets the position of an external object whose class has no position field. The object moves to its new
     /// cell at the next tick. An object with a coordinate that is not finite is in no cell.
     ///
-    /// # Panics
-    /// Panics if the class has no area, or if a field of the class has its position.
+    /// # Panics Panics if the class has no area, or if the position of an object is computed from its fields.
     #[track_caller]
     pub(crate) fn place<T: Replicated>(
         &mut self,
@@ -326,7 +321,7 @@ impl World {
         }
     }
 
-    /// Returns whether any class has properties that are compared only before an opening.
+    /// Returns whether any class has properties that are compared only before an opening (first update).
     pub(crate) fn asks_at_open(&self) -> bool {
         self.store.asks_at_open
     }
@@ -338,14 +333,12 @@ impl World {
         }
     }
 
-    /// Does the same as [`compare_for_open`](Self::compare_for_open) for all objects of `mask`.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
         if self.store.asks_at_open {
             slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
         }
     }
 
-    /// Records that an object is torn off. The next tick compares its last state.
     pub(crate) fn tear_off(&mut self, slot: u32) {
         self.store.objects[slot as usize].tear_off = TearOff::Begun;
         self.force_update(slot);
@@ -401,7 +394,8 @@ impl World {
         }
     }
 
-    /// Records that one connection no longer uses a slot.
+    /// Records that one connection no longer uses the slot of a removed object, and frees the slot if no
+    /// other connection uses it. Does nothing if the object exists.
     pub(crate) fn release(&mut self, slot: u32) {
         if !self.store.occupant(slot).alive {
             let object = &mut self.store.objects[slot as usize];
@@ -428,7 +422,7 @@ impl World {
     }
 }
 
-/// Returns whether a class has properties that are compared only before an opening.
+/// Returns whether a class has properties that are compared only before an opening (first update).
 fn asks_at_open(conditions: &ConditionMasks) -> bool {
     !conditions.initial_only().is_empty() || !conditions.push().is_empty()
 }

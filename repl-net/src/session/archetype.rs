@@ -1,12 +1,12 @@
 //! Archetypes: numbered sets of initial values of a class, which both sides know.
 //!
-//! *Invariant:* the archetype number of one class cannot be used for another class, because the type
-//! parameters differ.
+//! *Invariant:* an archetype number of one class cannot be used for another class, because the class is a
+//! type parameter of [`ArchetypeId`].
 
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Creates an object's initial values.
+/// Returns the initial values of an object.
 pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send + Sync>;
 
 /// Identifies a set of initial values of the class `T`, known to both sides. See
@@ -23,8 +23,8 @@ impl<T> ArchetypeId<T> {
         Self { number, class: PhantomData }
     }
 
-    /// Returns the number of the archetype in the order of registration. The number zero means
-    /// `T::default()`.
+    /// Returns the number of the archetype: the archetypes of a class are numbered from 1 in the order of
+    /// registration, and 0 means `T::default()`.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.number

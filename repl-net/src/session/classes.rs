@@ -1,7 +1,7 @@
 //! The classes of one side, by their numbers, and the data about them that the handshake compares (R21).
 //!
-//! *Invariant:* both sides number their classes in the order of their names, so two sides with the same
-//! classes give them the same numbers.
+//! *Invariant:* both sides number their classes in ascending order of their names, so two sides with the same
+//! classes have the same numbers.
 
 use repl_core::{Form, Layout, PropertyIndex};
 use repl_link::parts::{Agreement, ChannelTerms, ClassForms, ClassTerms};
@@ -15,8 +15,8 @@ pub(crate) struct ClassList {
 }
 
 impl ClassList {
-    /// Creates the list from classes and message channels. The classes come in the order of their
-    /// registration, each with the checksums of its initial values.
+    /// Creates the list. The classes are in the order of their registration, each with the checksums of its
+    /// sets of initial values.
     pub(crate) fn new(
         classes: impl Iterator<Item = (&'static Layout, Vec<Vec<u64>>)>,
         channels: impl Iterator<Item = ChannelTerms>,
@@ -34,7 +34,6 @@ impl ClassList {
         Self { wire, agreement: Agreement::new(terms, channels.collect()) }
     }
 
-    /// Returns the data that the handshake compares.
     pub(crate) fn agreement(&self) -> &Agreement {
         &self.agreement
     }
@@ -58,7 +57,7 @@ fn terms_of(layout: &'static Layout, begins: Vec<Vec<u64>>) -> ClassTerms {
     ClassTerms::new(layout.name(), layout.checksum(), Box::new(FormsOf(layout)), begins)
 }
 
-/// Makes the forms of a class from its layout.
+/// Computes the forms (descriptions for the handshake) of a class from its layout.
 struct FormsOf(&'static Layout);
 
 impl ClassForms for FormsOf {

@@ -1,4 +1,5 @@
-//! The queue of events that the user of a client, or of a host, has not polled yet.
+//! The queue of the events that the user of a client, or of a host (a player in the server's process), has
+//! not polled yet.
 //!
 //! *Invariant:* events are polled in the order in which they happened. An event about an asset may be dropped
 //! if a later event reports the same asset. No other event is dropped.
@@ -7,14 +8,15 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::session::events::ClientEvent;
 
-/// The queue may always have this number of events, of any kind.
+/// If the queue has at most this many events, no event is dropped.
 const LEAST: usize = 1_024;
 
 /// The events of a client or a host that its user has not polled yet, in the order in which they happened.
 #[derive(Debug, Default)]
 pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
-    /// If the queue is longer than this, events about assets that a later event repeats are dropped.
+    /// If the queue has more events than this, an event about an asset is dropped if a later event reports
+    /// the same asset.
     limit: usize,
 }
 

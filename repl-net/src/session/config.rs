@@ -1,7 +1,7 @@
 //! The configuration of servers and clients.
 //!
-//! *Invariant:* the limits here are the limits that a program may choose. Fixed limits are in the modules
-//! that use them. The handshake compares the limits that one side must respect for the other.
+//! *Invariant:* these are the limits that a program may choose. Fixed limits are in the modules that use
+//! them. If one side must respect a limit of the other side, the handshake compares the limit.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use repl_link::{Capacity, ClientTerms, Limits, RateControl, ServerSettings, Serv
 
 use crate::body::rate::Rate;
 
-/// Whether the server or the transport limits the send rate to the capacity of a link.
+/// Whether the server limits its send rate to the capacity of a link, or the transport does this.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum CongestionControl {
-    /// The server limits its own send rate. It measures the rate at which packets arrive according to the
-    /// acks, and sends at this rate, like the algorithm BBR. A connection begins with ten packets in flight.
-    /// This number doubles in each round trip while the link carries it. Changes that do not fit into a tick
-    /// wait for a later tick. Random losses of up to about a tenth do not slow the server down. Random losses
-    /// of a fifth in both directions cost up to half of the rate. If more than three of four packets are
-    /// lost, 40 packets may be in flight, unless a lower rate delivers as much. If a link does not answer,
-    /// the server sends two packets from time to time until it answers.
+    /// The server limits its own send rate. It computes from the acks at which rate packets arrive, and sends
+    /// at this rate, like the algorithm BBR. A connection begins with ten packets in flight. This number
+    /// doubles in each round trip while the link delivers the packets. Changes that do not fit into a tick
+    /// wait for a later tick. Random losses of up to about a tenth of the packets do not slow the server
+    /// down. Random losses of a fifth in both directions reduce the rate by up to half. If more than three of
+    /// four packets are lost, 40 packets may be in flight, unless a lower rate delivers as much. If no acks
+    /// arrive, the server sends two packets from time to time until the client answers.
     #[default]
     Paced,
-    /// The server does not limit its send rate. Choose this for your own transports that have congestion
-    /// control, and for links without a limit, for example in tests and within one machine. On the open
-    /// internet, a server without a limit floods links that are slower than the changes.
+    /// The server does not limit its send rate. Choose this if your own transport has congestion control, and
+    /// for links without a limit, for example in tests and within one machine. On the open internet, a server
+    /// without a limit overloads links that are slower than the server's changes.
     Off,
     /// Your own rate control limits the send rate. The function makes a rate control for each connection. Its
     /// argument is the greatest size of a packet in bytes.
@@ -43,7 +43,7 @@ impl CongestionControl {
     }
 }
 
-/// Whether the application of a server decides which clients are accepted.
+/// Whether the game on the server decides which clients are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Login {
     /// Every client is accepted if its classes and limits agree with the server.
@@ -71,51 +71,53 @@ pub struct ServerConfig {
     /// the event [`ServerEvent::PacketsTruncated`](crate::ServerEvent::PacketsTruncated) reports this.
     ///
     /// Each client sends its own limit ([`ClientConfig::mtu_bytes`]). The lower limit of both sides applies
-    /// to the connection, in both directions. The server accepts a client's limit below 508 only if the
-    /// server's own limit is not greater. If the transport sometimes carries less, configure the most that it
-    /// may carry here. Then set the current size with
+    /// to the connection, in both directions. The server accepts a client's limit below 508 only if it is at
+    /// least the server's own limit. If the transport sometimes accepts only smaller packets, configure its
+    /// greatest packet size here. Then set the current size with
     /// [`ConnectionHandle::set_packet_bytes`](crate::ConnectionHandle::set_packet_bytes). The server encodes
     /// shared changes for the smallest packet size of all connections, but at least for 1,100 bytes. A client
     /// with smaller packets can use fewer shared changes.
     ///
-    /// Some paths lose all packets above a size, although both sides accept them. The server detects this
-    /// with probes, which are packets that the other side answers. The server begins a test when nine packets
-    /// of 128 bytes or more were lost and no packet of such sizes has arrived, while packets still come from
-    /// the client. It then sends rounds of probes. Each round has one large probe, of the size of the
-    /// server's packets, and four small probes with the same number of bytes together. If all small probes of
-    /// 20 rounds are answered but no large probe is, the path does not carry the size. On a path that does
-    /// carry it, this result comes once in a million tests, because random losses and full queues affect both
-    /// kinds of probes alike. A search then finds the size that the path carries, with an error of at most 32
-    /// bytes. The event [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) reports
-    /// the size. This takes about two seconds and ten round trips, and longer with losses. If packets of 508
-    /// bytes do not arrive, the connection ends with
+    /// Some paths lose all packets above a certain size, although both sides accept such packets. The server
+    /// detects this with probes, which are packets that the other side answers. The server begins a test
+    /// after nine packets of 128 bytes or more were lost and no packet of such a size has arrived, while
+    /// packets from the client still arrive. It then sends rounds of probes. Each round has one large probe,
+    /// which has the size of the server's packets, and four small probes, which together have the same size.
+    /// If all small probes of 20 rounds are answered but no large probe is, the path loses packets of this
+    /// size. On a path that delivers this size, this result happens once in a million tests, because random
+    /// losses and full queues affect large and small probes equally. A search then finds the greatest size
+    /// that the path delivers, with an error of at most 32 bytes. The event
+    /// [`ServerEvent::PacketBytesChanged`](crate::ServerEvent::PacketBytesChanged) reports this size. All
+    /// this takes about two seconds plus ten round trips, and longer with losses. If packets of 508 bytes
+    /// do not arrive, the connection ends with
     /// [`DisconnectReason::PathTooNarrow`](crate::DisconnectReason::PathTooNarrow). The full size is tested
-    /// again once in a minute. A test takes at most 15 s and a few packets, and there is at most one test in
-    /// 5 s.
+    /// again once per minute. A test takes at most 15 s and a few packets, and there is at most one test in 5
+    /// s.
     pub mtu_bytes: usize,
     /// The server closes a connection if it receives nothing from the client for this time. Clients learn
     /// this time in the handshake, and send keep-alive packets often enough. At least 1 ms. Default 10 s.
     pub timeout: Duration,
-    /// The greatest number of objects at a time. A destroyed object counts until every client that had the
-    /// object has acknowledged its removal. Beyond the limit, [`Server::try_spawn`](crate::Server::try_spawn)
-    /// returns an error. From 1 to 4,294,967,295. Greater numbers count as 4,294,967,295. Default 65,536.
+    /// The greatest number of objects that exist at the same time. A destroyed object counts until every
+    /// client that had the object has acknowledged its removal. Beyond the limit,
+    /// [`Server::try_spawn`](crate::Server::try_spawn) returns an error. From 1 to 4,294,967,295. Greater
+    /// numbers count as 4,294,967,295. Default 65,536.
     pub max_objects: usize,
     /// The greatest size of one whole object on the wire, in bytes, including the values of its archetype.
     /// Items of its fast arrays and entries of its maps do not count, because they are sent in parts. But
     /// each single item and entry must also be within this limit. A value that would exceed the limit is
     /// refused, and the event [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused) reports this.
-    /// Clients keep the last value of the property that was small enough. The property is sent again when its
-    /// value is small enough again. From 1 to 4,294,967,295. Greater numbers count as 4,294,967,295. Default
-    /// 256 KiB.
+    /// Clients then keep the property's last value that was small enough. The property is sent again after
+    /// its value has become small enough. From 1 to 4,294,967,295. Greater numbers count as 4,294,967,295.
+    /// Default 256 KiB.
     ///
     /// Objects larger than a packet are sent in fragments. Clients store the fragments until all have
     /// arrived. At most eight such objects are in flight to a client at the same time. If an object must
     /// arrive fast, keep it smaller than a packet.
     ///
     /// Items and entries larger than a packet are sent in fragments, too. Until the client has acknowledged
-    /// these fragments, the server sends nothing else of their object to this client. Therefore other items
-    /// that wait are sent together with the large item, up to 32 KiB together, and never more than an eighth
-    /// of this limit.
+    /// these fragments, the server sends nothing else of their object to this client. Therefore other waiting
+    /// items of the object are sent together with the large item: up to 32 KiB in total, and never more than
+    /// an eighth of this limit.
     ///
     /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be at least as great.
     pub max_object_bytes: usize,
@@ -124,23 +126,23 @@ pub struct ServerConfig {
     /// Default 1,024.
     pub max_packets_in_flight: usize,
     /// The greatest number of bytes in flight to a connection, at least 1. The server begins a packet only if
-    /// a packet of [`mtu_bytes`](Self::mtu_bytes) fits, so the limit always holds. One packet may always be
-    /// in flight, even if the limit is smaller than a packet. Default 4 MiB.
+    /// a packet of [`mtu_bytes`](Self::mtu_bytes) fits, so the limit is never exceeded. One packet may always
+    /// be in flight, even if the limit is smaller than a packet. Default 4 MiB.
     pub max_bytes_in_flight: usize,
-    /// The greatest amount of memory, in bytes, that the server may keep for a connection because the client
-    /// has not acknowledged what was sent. This memory contains records of packets in flight, packets that
-    /// were not polled, new elements in unacknowledged packets, changes that were lost or that wait, and
-    /// objects in fragments. Up to 264 bytes for each object that waits or is unacknowledged are not counted.
-    /// A record takes up to 48 times the bytes of its packet. If many small values are sent to one client
-    /// alone, the connection reaches this limit before [`max_bytes_in_flight`](Self::max_bytes_in_flight).
+    /// The greatest amount of memory, in bytes, that the server may keep for data that one client has not
+    /// acknowledged. This memory contains records of packets in flight, packets that were not polled, new
+    /// elements in unacknowledged packets, changes that were lost or that wait, and objects in fragments. In
+    /// addition, up to 264 bytes for each object that waits or is unacknowledged are not counted. A record
+    /// takes up to 48 times the bytes of its packet. If many small values are encoded separately for one
+    /// client, the connection reaches this limit before [`max_bytes_in_flight`](Self::max_bytes_in_flight).
     /// Even then, at least a 48th of this limit is sent in each round trip. With the default of 4 MiB this is
-    /// 87 KB, or 0.7 MB in a second if the round trip takes 120 ms. If
-    /// [`waiting_objects`](crate::ConnectionStats::waiting_objects) shows that clients with fast links wait,
-    /// and the server has few clients, set a greater limit.
+    /// 87 KB per round trip, or 0.7 MB per second if the round trip takes 120 ms. If
+    /// [`waiting_objects`](crate::ConnectionStats::waiting_objects) shows that objects wait for clients with
+    /// fast links, and the server has few clients, set a greater limit.
     ///
     /// At the limit, at most four packets are in flight, and the server merges changes in the meantime.
     /// Beyond the limit, memory grows only by data that the client must receive once for each object, for
-    /// example the news that an object was destroyed. A client that stays over the limit for a whole
+    /// example the information that an object was destroyed. A client that remains over the limit for a whole
     /// [`timeout`](Self::timeout) is disconnected with
     /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged).
     pub max_connection_bytes: usize,
@@ -148,46 +150,45 @@ pub struct ServerConfig {
     /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
     /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
-    /// The greatest number of bytes that are sent to one connection in a second, at least 1. If a tick does
-    /// not use its share, the rest is lost, except for the bytes of one packet.
-    /// [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit for one
-    /// connection. Waiting changes are sent in the order of their
-    /// [priority](crate::ClassHandle::set_priority) multiplied by the number of ticks that they wait, the
-    /// greatest product first. By default there is no limit.
+    /// The greatest number of bytes that are sent to one connection in a second, at least 1. Each tick may
+    /// send its share of them. If a tick does not use its share, the rest is lost, except for the bytes of
+    /// one packet. [`ConnectionHandle::set_budget`](crate::ConnectionHandle::set_budget) sets another limit
+    /// for one connection. Waiting changes are sent in descending order of their
+    /// [priority](crate::ClassHandle::set_priority) times the number of ticks that they have waited. By
+    /// default there is no limit.
     pub max_bytes_per_second: usize,
-    /// The greatest number of connections that are served in one tick, at least 1. The connections take
-    /// turns. Connections without a turn receive the changes of this tick at their next turn, merged with
-    /// later changes. This limits the work of a tick, for example if one of the players runs the server. In
-    /// each round, every connection has one turn. A round takes about as many ticks as the number of
-    /// connections divided by this number. The order changes in each round, so a connection waits up to
-    /// almost two rounds for its next turn. Only keep-alive packets do not wait for a turn. By default there
-    /// is no limit.
+    /// The greatest number of connections to which the server sends in one tick, at least 1. The connections
+    /// take turns. Connections without a turn receive the changes of this tick at their next turn, merged
+    /// with later changes. This limits the work of a tick, for example if one of the players runs the server.
+    /// In each round, every connection has one turn. A round takes about the number of connections divided by
+    /// this number, in ticks. The order changes in each round, so a connection waits up to almost two rounds
+    /// for its next turn. Only keep-alive packets do not wait for a turn. By default there is no limit.
     pub connections_per_tick: usize,
-    /// The share of messages in the data that is sent to a client, in percent: 1 to 99. State gets the rest.
-    /// The shares matter only if messages and state together are more than the link carries or the limits
-    /// allow. If one of them does not use its share, the other may use it. Default 50.
+    /// The share of messages in the data that is sent to a client, in percent: 1 to 99. The state of objects
+    /// has the remaining share. The shares matter only if messages and state together exceed the capacity of
+    /// the link or the limits. If one of them does not use its share, the other may use it. Default 50.
     pub message_percent: u8,
     /// Whether the server encodes a value only once and shares the bits among all connections that need the
     /// same value. The packets are the same with and without sharing. Default `true`.
     pub share: bool,
-    /// Whether the server or the transport limits the send rate to the capacity of a link. Default
+    /// Whether the server limits its send rate to the capacity of a link, or the transport does this. Default
     /// [`Paced`](CongestionControl::Paced).
     pub congestion_control: CongestionControl,
-    /// Whether the server limits what it sends to an unproved address: at most three times the bytes that it
-    /// has received from this address, until the client has shown that it receives packets there. The client
-    /// proves this within one round trip. Without this limit, an attacker can make the server flood any
-    /// address. Switch it off only if the transport has already validated the address. For the connections of
-    /// an [`Endpoint`](crate::Endpoint) and of QUIC, this field makes no difference, because their clients
-    /// have proved their addresses. Default `true`.
+    /// Whether the server limits the bytes that it sends to an unproved address: at most three times the
+    /// bytes that it has received from this address, until the client has shown that it receives packets
+    /// there. The client proves this within one round trip. Without this limit, an attacker can make the
+    /// server flood any address. Switch it off only if the transport has already validated the address. For
+    /// connections over an [`Endpoint`](crate::Endpoint) or over QUIC, this field has no effect, because
+    /// these have already proved the addresses of their clients. Default `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
     /// address, and only someone who knows the token can end the connection. On the open internet, use 64
     /// random bits that are new in each run of the server. Anyone who knows the secret can claim any address,
     /// and can end the sessions whose numbers they know. Default 0.
     pub secret: u64,
-    /// A clock that measures how long the calls of clients run. Its time may start at any moment. The server
-    /// reads it before and after each call. Without a clock, only the number of calls is limited. Default
-    /// `None`.
+    /// A clock that measures how long the calls of clients run. It may start at any time, because only
+    /// differences are used. The server reads it before and after each call. Without a clock, only the number
+    /// of calls is limited. Default `None`.
     ///
     /// ```
     /// use std::sync::LazyLock;
@@ -199,11 +200,11 @@ pub struct ServerConfig {
     /// let config = ServerConfig { call_clock: Some(|| START.elapsed()), ..ServerConfig::default() };
     /// ```
     pub call_clock: Option<fn() -> Duration>,
-    /// How long the calls of one client may run in a second of the server's time, if there is a
-    /// [clock](Self::call_clock). If a client has used up its time, its calls wait for later ticks. The calls
-    /// of other clients do not wait for them. Default 50 ms.
+    /// For how long the calls of one client may run in a second of the server's time, if there is a
+    /// [clock](Self::call_clock). After a client has used up this time, its calls wait for later ticks. The
+    /// calls of other clients do not wait for them. Default 50 ms.
     pub call_time_per_second: Duration,
-    /// Whether the application decides which clients are accepted. Default [`Open`](Login::Open).
+    /// Whether the game on the server decides which clients are accepted. Default [`Open`](Login::Open).
     pub login: Login,
     /// How long a client waits for the answer to its login before the server ends the connection with
     /// [`DisconnectReason::LoginTimeout`](crate::DisconnectReason::LoginTimeout). At least 1 ms. Default
@@ -219,8 +220,8 @@ pub struct ServerConfig {
     /// [`Server::traffic`](crate::Server::traffic). For this, it reads each of its packets once more. Default
     /// `false`.
     pub measure: bool,
-    /// The sequence number of the first packet of a connection. Both sides must use about the same number.
-    /// The field is for tests in which the numbers wrap around. Default 0.
+    /// The sequence number of the first packet of a connection. The numbers of server and client must be
+    /// about the same. The field is for tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
 }
 
@@ -310,10 +311,10 @@ impl fmt::Debug for ServerConfig {
 /// Limits and times of a client. The client sends its limits to the server in the handshake.
 #[derive(Clone)]
 pub struct ClientConfig {
-    /// The size of the largest packet, in bytes: 128 to 65,507, and at least 508 unless the server's limit is
-    /// less. The client drops larger packets without reading them, and makes no larger packets. The lower
-    /// limit of both sides applies, in both directions. If the path carries less, this is detected as
-    /// described in [`ServerConfig::mtu_bytes`], and the event
+    /// The size of the largest packet that the client receives and sends, in bytes: 128 to 65,507, and at
+    /// least 508 unless the server's limit is less. The client drops larger packets without reading them. The
+    /// lower limit of both sides applies, in both directions. If the path delivers only smaller packets, this
+    /// is detected as described in [`ServerConfig::mtu_bytes`], and the event
     /// [`ClientEvent::PacketBytesChanged`](crate::ClientEvent::PacketBytesChanged) reports it. Receive
     /// packets into a buffer of at least this size. A smaller buffer truncates packets, so that they are
     /// [damaged](crate::ReceiveError::Damaged). The event
@@ -322,19 +323,20 @@ pub struct ClientConfig {
     /// The client ends the connection if it receives nothing from the server for this time. The server learns
     /// this time in the handshake, and sends keep-alive packets often enough. At least 1 ms. Default 10 s.
     pub timeout: Duration,
-    /// The number of slots of the server's world for which this client can hold objects, including objects
-    /// that it does not see. The number must be at least [`ServerConfig::max_objects`]. A slot takes 24
-    /// bytes. At least 1. Default 65,536.
+    /// The number of slots for which this client can store objects. Each object of the server's world
+    /// occupies one slot, also if the client does not see it. The number must be at least
+    /// [`ServerConfig::max_objects`]. A slot takes 24 bytes. At least 1. Default 65,536.
     pub max_objects: usize,
-    /// The greatest number of [assets](repl_core::AssetRef) that the server may name in a session. If it
-    /// names more, the client ends the connection. Each asset takes about 100 bytes plus its path, which has
-    /// at most 255 bytes. At least 1. Default 16,384.
+    /// The greatest number of [assets](repl_core::AssetRef) whose paths the server may send in a session. If
+    /// it sends more, the client ends the connection. Each asset takes about 100 bytes plus its path, which
+    /// has at most 255 bytes. At least 1. Default 16,384.
     pub max_assets: usize,
-    /// The greatest number of bytes that the client stores of objects that arrive in fragments and are not
-    /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
+    /// The greatest number of bytes that the client stores for incomplete objects: objects that arrive in
+    /// fragments and whose fragments have not all arrived. The limit must be at least
+    /// [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
-    /// The data with which the client logs in to the server's application, for example a name and a ticket:
-    /// at most 512 bytes, and at most [`mtu_bytes`](Self::mtu_bytes) minus 64. For a login of more than 444
+    /// The data with which the client logs in to the game on the server, for example a name and a ticket: at
+    /// most 512 bytes, and at most [`mtu_bytes`](Self::mtu_bytes) minus 64. For a login of more than 444
     /// bytes, the server and the path must accept packets of its length plus 64 bytes. The login is encrypted
     /// only if the transport encrypts, for example `repl::quic`. Over plain UDP, encrypt secrets yourself.
     /// The client sends the login only after the server has answered from its address. A server with
@@ -345,35 +347,36 @@ pub struct ClientConfig {
     /// [`Timeout`](crate::DisconnectReason::Timeout),
     /// [`Unacknowledged`](crate::DisconnectReason::Unacknowledged) or
     /// [`Full`](crate::DisconnectReason::Full). After `Forgotten`, it begins the new session immediately, and
-    /// otherwise after 0.5 s. With each failure it waits twice as long, up to 8 s. It tries until you call
-    /// [`Client::disconnect`](crate::Client::disconnect). After
+    /// otherwise after 0.5 s. After each failed attempt it waits twice as long, up to 8 s. It tries until you
+    /// call [`Client::disconnect`](crate::Client::disconnect). After
     /// [`Replaced`](crate::DisconnectReason::Replaced) or [`Taken`](crate::DisconnectReason::Taken), it tries
-    /// only once: if the next session also ends in such a way within a [`timeout`](Self::timeout), the client
-    /// stops.
+    /// only once: if the next session also ends for one of these two reasons within a
+    /// [`timeout`](Self::timeout), the client stops.
     ///
     /// The objects keep their last state until the new session begins. Then they are removed, and the server
-    /// sends the objects that the client may see again. References stay valid if it is still the same server.
-    /// After a restart of the server, references to its old objects are dead: they never name a new object.
-    /// The exception is a client that has a class with a map whose keys contain references or have their own
-    /// serialiser. Messages and calls that were not acknowledged are lost.
+    /// sends the objects that the client may see again. References remain valid if it is still the same
+    /// server. After a restart of the server, references to its old objects are dead: they never name a new
+    /// object. There is one exception: a client that has a class with a map whose keys contain references or
+    /// have their own serialiser. Messages and calls that were not acknowledged are lost.
     ///
-    /// After a restart the client's references differ from the references on the server and on other clients.
-    /// Send references only in fields, messages and calls, which translate them.
+    /// After a restart of the server, the client's references differ from the references on the server and on
+    /// other clients. Send references only in fields, messages and calls, which translate them.
     ///
     /// The server must use an [`Endpoint`](crate::Endpoint), or your transport must make a new connection for
-    /// a new session. Default `true`.
+    /// each new session. Default `true`.
     pub reconnects: bool,
-    /// How long a call with the attribute `waits` waits for the objects of its parameters. After this time,
-    /// it runs with null references to the missing objects. It also runs as soon as the missing objects can
-    /// no longer arrive: the client was told that they are destroyed, it has newer objects in their slots, or
-    /// its session has ended. While the call waits, later reliable calls on its own object wait, too. For an
-    /// asset, a call waits only until the server has named the asset. With zero, no call waits. Default 5 s.
+    /// How long a call with the attribute `waits` waits for the objects to which its parameters refer. After
+    /// this time, it runs with null references to the missing objects. It also runs as soon as the missing
+    /// objects can no longer arrive: the client was told that they are destroyed, it has newer objects in
+    /// their slots, or its session has ended. While the call waits, later reliable calls on the same object
+    /// wait, too. For an asset, a call waits only until the server has sent the asset's path. With zero, no
+    /// call waits. Default 5 s.
     pub max_call_wait: Duration,
     /// Whether the client counts the received bits by class and property. For this, it reads each packet once
     /// more. Default `false`.
     pub measure: bool,
-    /// The sequence number of the first packet. Both sides must use about the same number. The field is for
-    /// tests in which the numbers wrap around. Default 0.
+    /// The sequence number of the first packet. The numbers of server and client must be about the same. The
+    /// field is for tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
 }
 
@@ -428,7 +431,6 @@ impl fmt::Debug for ClientConfig {
 const LEAST_CONNECTION_BYTES: usize = 65_536;
 
 impl ServerConfig {
-    /// Returns the settings of the sessions.
     pub(crate) fn session_settings(&self) -> ServerSettings {
         ServerSettings {
             terms: self.terms(),
@@ -445,7 +447,7 @@ impl ServerConfig {
         }
     }
 
-    /// Returns the settings that the handshakes need.
+    /// Returns the limits and times that the server brings into a handshake.
     pub(crate) fn terms(&self) -> ServerTerms {
         let Self { mtu_bytes, max_objects, max_object_bytes, timeout, login_timeout, .. } = *self;
         let capacity = Capacity { mtu_bytes, max_objects, max_object_bytes };
@@ -476,7 +478,7 @@ impl ServerConfig {
 }
 
 impl ClientConfig {
-    /// Returns the settings that the handshakes need.
+    /// Returns the limits and times that the client brings into a handshake.
     pub(crate) fn terms(&self) -> ClientTerms<'_> {
         let Self { mtu_bytes, max_objects, max_object_bytes, timeout, reconnects, first_sequence, .. } =
             *self;

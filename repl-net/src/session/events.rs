@@ -1,4 +1,4 @@
-//! Events, which a server or a client reports to its user, and the errors of spawns and comparisons.
+//! Events that a server or a client reports to its user, and the errors of spawns and comparisons.
 //!
 //! *Invariant:* events are queued in the order in which things happened, and no event is reported twice.
 
@@ -9,9 +9,9 @@ use repl_core::{ObjectRef, WriteError};
 use repl_link::parts::Concealed;
 use repl_link::{ConnectionId, DisconnectReason};
 
-/// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
-/// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) here and the limit of
-/// the clients.
+/// The error of a spawn if every slot is occupied. Despawn other objects and wait until clients have
+/// acknowledged their removal, or raise [`max_objects`](crate::ServerConfig::max_objects) here and on the
+/// clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no slot is free: there are {max_objects} objects, those included whose end some client has not acknowledged; `ServerConfig::max_objects` \
@@ -27,7 +27,7 @@ pub struct SpawnError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StaticSpawnError {
-    /// Every slot is taken. Destroyed static objects take slots until their paths are
+    /// Every slot is occupied. A destroyed static object occupies its slot until its path is
     /// [forgotten](crate::Statics::forget_destroyed).
     #[error(transparent)]
     NoSlot(#[from] SpawnError),
@@ -45,7 +45,7 @@ pub enum StaticSpawnError {
     PathTaken,
 }
 
-/// The error of comparing or placing an object that lives outside the server. See
+/// The error of comparing or placing an object that is stored outside the server. See
 /// [`External`](crate::External).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -72,7 +72,7 @@ pub enum ServerEvent {
     /// A client sends its login, because [`ServerConfig::login`](crate::ServerConfig::login) is
     /// [`Ask`](crate::Login::Ask). Answer with [`ConnectionHandle::accept`](crate::ConnectionHandle::accept)
     /// or [`ConnectionHandle::refuse`](crate::ConnectionHandle::refuse). The login has at most 512 bytes.
-    /// They are not trusted: anyone may have written them. `Debug` prints only their number, because they may
+    /// Do not trust them: any program can send them. `Debug` prints only their number, because they may
     /// contain a password.
     Login(ConnectionId, Vec<u8>),
     /// A connection ended.
@@ -80,9 +80,9 @@ pub enum ServerEvent {
     /// A value was not sent, because it has no encoding on the wire or because it would make its object too
     /// large.
     ///
-    /// If a value has no encoding, clients keep the last value of its leaf (a value that is sent as a unit)
-    /// that had an encoding. Other leaves of the same array or struct are sent. When the object is compared,
-    /// the event is reported once for each leaf without an encoding.
+    /// If a value has no encoding, clients keep the last value that had an encoding. This is decided for each
+    /// leaf (a value that is sent as a unit): other leaves of the same array or struct are sent. When the
+    /// object is compared, the event is reported once for each leaf without an encoding.
     ///
     /// If a value would make its object larger than
     /// [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes), clients keep the last value
@@ -110,18 +110,18 @@ pub enum ServerEvent {
     /// packets, although both sides accept them, or it carries larger packets again. See
     /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
     PacketBytesChanged(ConnectionId, usize),
-    /// Larger packets of clients seem to arrive truncated: damaged packets have the same length again and
-    /// again, and no larger packet has arrived intact. Receive packets into a larger buffer. Reported once.
-    /// If nothing truncates packets, only forged packets can cause this event.
+    /// Larger packets of clients seem to arrive truncated: damaged packets repeatedly have the same length,
+    /// and no larger packet has arrived intact. Receive packets into a larger buffer. This event is reported
+    /// once. If nothing truncates packets, only forged packets can cause this event.
     PacketsTruncated {
         /// The length of the truncated packets, in bytes.
         arrived_bytes: usize,
-        /// The size that the buffer must have, in bytes:
+        /// The size that the receive buffer must have, in bytes:
         /// [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes).
         mtu_bytes: usize,
     },
-    /// This number of events about refused values were dropped, because too many events waited. This event
-    /// comes before the events about later refusals.
+    /// This number of events about refused values were dropped, because too many events were not polled. This
+    /// event comes before the events about later refused values.
     RefusalsDropped(u64),
 }
 
@@ -154,16 +154,17 @@ impl fmt::Debug for ServerEvent {
     }
 }
 
-/// An event of a client. Events are not dropped, so poll them. Events do not report changes of objects: see
-/// [`Update`](crate::Update).
+/// An event of a client. Events are not dropped, so poll them. Changes of objects are not events: they are
+/// reported as [`Update`](crate::Update)s.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
     /// The server accepted this client.
     Connected,
     /// The session ended, or an attempt to begin a session failed. All objects of the client keep their last
-    /// state until another session begins. After some reasons the client tries again by itself, and each
-    /// failed attempt is reported, too: see [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
+    /// state until another session begins. After some reasons the client tries to connect again by itself,
+    /// and each failed attempt is reported, too: see
+    /// [`ClientConfig::reconnects`](crate::ClientConfig::reconnects).
     /// [`ClientConnectionInfo::is_over`](crate::ClientConnectionInfo::is_over) returns whether the client has
     /// stopped trying.
     Disconnected(DisconnectReason),
@@ -171,23 +172,23 @@ pub enum ClientEvent {
     /// packets, although both sides accept them, or it carries larger packets again. See
     /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
     PacketBytesChanged(usize),
-    /// Larger packets of the server seem to arrive truncated: damaged packets have the same length again and
-    /// again, and no larger packet has arrived intact. Receive packets into a larger buffer. Reported once.
-    /// If nothing truncates packets, only forged packets can cause this event.
+    /// Larger packets of the server seem to arrive truncated: damaged packets repeatedly have the same
+    /// length, and no larger packet has arrived intact. Receive packets into a larger buffer. This event is
+    /// reported once. If nothing truncates packets, only forged packets can cause this event.
     PacketsTruncated {
         /// The length of the truncated packets, in bytes.
         arrived_bytes: usize,
-        /// The size that the buffer must have, in bytes:
+        /// The size that the receive buffer must have, in bytes:
         /// [`ClientConfig::mtu_bytes`](crate::ClientConfig::mtu_bytes).
         mtu_bytes: usize,
     },
     /// The client has received all objects that existed when the session began. It also knows which static
-    /// objects were destroyed before. Reported only once in a session. See
+    /// objects were destroyed before. This event is reported only once in a session. See
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
-    /// The server has named the [asset](repl_core::AssetRef) with this path, but this client has not
+    /// The server has sent the path of this [asset](repl_core::AssetRef), but this client has not
     /// [added](crate::ClientAssets::add) the asset. References to it read as null until the client adds it.
-    /// Reported only once in a session. If more than 1,024 events wait, only the last event about each path
-    /// is kept.
+    /// This event is reported only once in a session for each path. If more than 1,024 events wait, only the
+    /// newest event about each path is kept.
     UnknownAsset(Arc<str>),
 }

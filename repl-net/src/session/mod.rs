@@ -1,7 +1,7 @@
-//! Sessions as users see them: configurations and events, and the classes, which both sides number in the
-//! same way.
+//! Sessions as users see them: configurations, events, and the classes, which both sides number in the same
+//! way.
 //!
-//! *Invariant:* nothing here depends on objects.
+//! *Invariant:* this module does not use objects.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod archetype;

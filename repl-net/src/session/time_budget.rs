@@ -1,21 +1,21 @@
 //! [`TimeBudget`]: the time for which the calls of one client may still run.
 //!
 //! *Invariant:* in any period, the calls of a client run for at most the allowed share of the period, plus
-//! the share of one second, plus one call.
+//! the share of one second, plus the time of one call.
 
 use std::time::Duration;
 
-/// A budget of running time, which refills while time passes.
+/// The time for which calls may still run. It is refilled while time passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TimeBudget {
-    /// The used time that is not refilled yet.
+    /// The used time that was not refilled yet.
     used: Duration,
     /// The time of the last refill.
     refilled: Duration,
 }
 
 impl TimeBudget {
-    /// Refills the budget up to `now`: each second refills `per_second`. Returns whether some time is left.
+    /// Refills the budget up to `now`: each second adds `per_second`. Returns whether some time remains.
     pub(crate) fn refill(&mut self, now: Duration, per_second: Duration) -> bool {
         let passed = now.saturating_sub(self.refilled).min(Duration::from_secs(3_600));
         self.refilled = now.max(self.refilled);
@@ -24,7 +24,6 @@ impl TimeBudget {
         self.used < per_second
     }
 
-    /// Records that a call ran for this time.
     pub(crate) fn spend(&mut self, time: Duration) {
         self.used = self.used.saturating_add(time);
     }
@@ -44,7 +43,7 @@ mod tests {
         assert!(!budget.refill(Duration::from_secs(100), SHARE));
         assert!(!budget.refill(Duration::from_millis(101_900), SHARE));
         assert!(budget.refill(Duration::from_millis(102_100), SHARE));
-        // A long rest refills one share, not several.
+        // Even after a long time without calls, only one share is available, not several.
         assert!(budget.refill(Duration::from_secs(900), SHARE));
         budget.spend(SHARE);
         assert!(!budget.refill(Duration::from_secs(900), SHARE));

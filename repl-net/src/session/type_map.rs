@@ -1,16 +1,17 @@
 //! Maps whose keys are Rust types.
 //!
-//! *Invariant:* the keys come from the program and never from a peer, so nobody can choose keys that collide.
+//! *Invariant:* the keys are types of the program and never data from a peer, so nobody can choose keys that
+//! collide.
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map from Rust types. A look-up costs a few nanoseconds, because the id of a type needs no hashing.
+/// A map whose keys are Rust types. A look-up takes a few nanoseconds, because the id of a type needs no
+/// hashing.
 pub(crate) type TypeMap<V> = HashMap<TypeId, V, BuildHasherDefault<TypeHasher>>;
 
-/// Uses the last eight bytes of the id of a type as its hash, because the compiler computes these ids as
-/// hashes.
+/// Uses the last eight bytes of a type's id as the hash: the compiler computes these ids as hashes.
 #[derive(Debug, Default)]
 pub(crate) struct TypeHasher(u64);
 

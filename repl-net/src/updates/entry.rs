@@ -1,6 +1,6 @@
 //! An entry of the queue of updates.
 //!
-//! *Invariant:* an entry has an object, or reports a path.
+//! *Invariant:* an entry that has no object reports a path.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use super::properties::Properties;
 use super::update::UpdateKind;
 
 /// An update of one object, or the same update of several objects. Several objects have the same generation
-/// and are in consecutive slots.
+/// (the count of their slots' uses) and consecutive slots.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) tick: u64,
-    /// The first object, and the number of objects.
+    /// The first object, and the number of objects in consecutive slots.
     pub(super) objects: (ObjectRef<()>, u32),
     pub(super) what: UpdateKind,
     pub(super) layout: &'static Layout,
@@ -23,13 +23,11 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Returns the slots of the objects.
     pub(super) fn slots(&self) -> Range<u32> {
         let (object, count) = self.objects;
         object.guid().map_or(0..0, |first| first.slot()..first.slot().saturating_add(count))
     }
 
-    /// Returns whether an object is one of the objects of the entry.
     pub(super) fn has(&self, object: ObjectRef<()>) -> bool {
         let generation = |object: ObjectRef<()>| object.guid().map(|guid| guid.generation());
         let slot = object.guid().map(|guid| guid.slot());

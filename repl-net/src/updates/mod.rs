@@ -1,4 +1,5 @@
-//! Updates: the changes of objects that a client or a host reports to its user, in the order of the packets.
+//! Updates: the changes of objects that a client or a host (a player in the server's process) reports to its
+//! user, in the order of the packets.
 //!
 //! *Invariant:* a user who polls all updates knows which objects exist.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

@@ -1,18 +1,18 @@
-//! The properties of a waiting update, stored in little memory.
+//! The properties in an update that was not polled yet, stored in little memory.
 //!
-//! *Invariant:* a peer can name one property of a large class with few bits. Storing this property here takes
-//! few bytes. No set takes more than one bit for each property of the class.
+//! *Invariant:* the memory is small if few bits of a packet name the properties, even if they have large
+//! handles. It is never more than one bit for each property of the class.
 
 use std::ops::RangeInclusive;
 
 use repl_core::HandleSet;
 
-/// A set of handles.
+/// The handles of properties.
 #[derive(Clone, Debug)]
 pub(super) enum Properties {
-    /// Handles up to 64 (these need no allocation), or handles with many runs.
+    /// Used if all handles are at most 64, which needs no allocation, or if there are many runs.
     Set(HandleSet),
-    /// Runs of consecutive handles, in ascending order.
+    /// Ranges of consecutive handles, in ascending order.
     Runs(Box<[RangeInclusive<u32>]>),
 }
 
@@ -34,7 +34,6 @@ impl Properties {
         Self::Runs(runs.into())
     }
 
-    /// Adds handles.
     pub(super) fn add(&mut self, handles: &HandleSet) {
         match self {
             Self::Set(set) if handles.heap_bytes() == 0 => set.union(handles),

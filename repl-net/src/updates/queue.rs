@@ -1,9 +1,10 @@
-//! The queue of updates that the user of a client, or of a host, has not polled yet.
+//! The queue of the updates that the user of a client, or of a host (a player in the server's process), has
+//! not polled yet.
 //!
-//! *Invariant:* updates are polled in the order of the packets. Within a packet, an object comes before its
-//! subobjects. Even if nobody polls, the number of entries is limited: it is at most [`LEAST`], or a small
-//! multiple of the number of objects with needed updates if that is more. Nothing is recorded before the
-//! first poll.
+//! *Invariant:* updates are polled in the order of the packets. Within a packet, a new object comes before
+//! its subobjects. Even if nobody polls, the number of entries is limited: it is at most [`LEAST`], or a
+//! small multiple of the number of objects whose updates are needed, whichever is greater. Nothing is
+//! recorded before the first poll.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -18,32 +19,32 @@ use crate::body::forest::{Depths, Forest};
 use crate::body::growth::Demand;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The queue may always have this number of entries, even if it has few objects to report.
+/// If the queue has at most this many entries, no update is dropped.
 pub(super) const LEAST: usize = 1_024;
 
-/// The updates that the user of a client or a host has not polled yet.
+/// The updates that were not polled yet.
 #[derive(Debug, Default)]
 pub(crate) struct Updates {
     queue: VecDeque<Entry>,
     is_recording: bool,
-    /// The tick of the current packet, or of the last packet.
+    /// The server's tick in which the current packet (or the previous one, between two packets) was made.
     tick: u64,
-    /// The length of the queue when the packet began.
+    /// The length of the queue when the current packet began.
     start: usize,
-    /// Whether the packet has opened subobjects, which must come after their parents.
+    /// Whether the current packet has opened subobjects, which must come after their parents.
     has_subobjects: bool,
-    /// Whether references were read again. Such a change is joined with other changes of its object in the
-    /// packet.
+    /// Whether references of an object were read again in the current packet. This change is merged with
+    /// other changes of the object.
     has_reread: bool,
-    /// If the queue is longer than this, updates that are no longer needed are dropped.
+    /// If the queue has more entries than this, updates that are no longer needed are dropped.
     limit: usize,
-    /// Whether the queue may have updates that are no longer needed.
+    /// Whether the queue may contain updates that are no longer needed.
     has_outdated: bool,
-    /// The removed objects for which no update will report the removal.
+    /// The removed objects whose removal no update will report.
     unreported: Vec<ObjectRef<()>>,
-    /// The lengths of the queue, from which it frees the memory of a burst later.
+    /// The length of the queue in the last rounds, from which it computes how much memory to free.
     demand: Demand,
-    /// The tick of the server that ends this round (see [`ROUND_TICKS`]).
+    /// The tick of the server at which this round ends (see [`ROUND_TICKS`]).
     round_end: u64,
 }
 
@@ -54,14 +55,13 @@ impl Updates {
         self.is_recording
     }
 
-    /// Begins to record updates. Returns `false` if they are recorded already.
+    /// Begins to record updates. Returns `false` if they were already recorded.
     pub(crate) fn begin(&mut self) -> bool {
         !std::mem::replace(&mut self.is_recording, true)
     }
 
-    /// Begins a packet that was made in the tick `tick` of the server. `tick` is `None` for a packet that
-    /// arrives after a newer packet. In this case, the previous tick is used, so the ticks of updates never
-    /// go back.
+    /// Begins a packet that the server made in the tick `tick`. If the packet arrives after a newer packet,
+    /// `tick` is `None`, and the previous tick is used. So the ticks of updates never go back.
     pub(crate) fn begin_packet(&mut self, tick: Option<u64>) {
         (self.start, self.has_subobjects) = (self.queue.len(), false);
         self.tick = self.tick.max(tick.unwrap_or(0));
@@ -74,13 +74,14 @@ impl Updates {
         }
     }
 
-    /// Begins a session with a server that may count its ticks from the beginning.
+    /// Begins a session. Its server may be another one, which counts its ticks from zero.
     pub(crate) fn begin_session(&mut self) {
         (self.tick, self.round_end) = (0, 0);
     }
 
-    /// Ends a packet: moves objects before their subobjects, and drops updates that are no longer needed if
-    /// the queue is long. `families` has the parents of all objects that exist.
+    /// Ends a packet: moves parents before their new subobjects, and drops updates that are no longer needed
+    /// if the queue is long. `families` contains the parents of all objects. `is_there` returns whether an
+    /// object exists.
     pub(crate) fn end_packet(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         if std::mem::take(&mut self.has_reread) {
             self.join_changes();
@@ -93,8 +94,8 @@ impl Updates {
     }
 
     /// Sorts the updates of the packet. First come the updates of objects that no longer exist, in their
-    /// order. Then come new objects, each before its subobjects. Changes come last, because a changed object
-    /// may refer to a new object.
+    /// previous order. Then come new objects, each before its subobjects. Changes come last, because a
+    /// changed object may refer to a new object.
     fn sort_families(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
         let mut came = SparseSlots::default();
@@ -111,10 +112,10 @@ impl Updates {
         self.queue.append(&mut packet);
     }
 
-    /// Records that `count` objects of one generation were created in consecutive slots. The first object is
-    /// `first`.
+    /// Records that `count` objects with the generation of `first` were created in consecutive slots,
+    /// beginning at `first`.
     pub(crate) fn spawned(&mut self, first: Guid, count: u32, class: &Program) {
-        // A new object makes no earlier update outdated. This is called often when a client joins.
+        // This does not set `has_outdated`, because a new object makes no earlier update unnecessary.
         self.record((ObjectRef::new(first), count), UpdateKind::Spawned, class, &all_of(class));
     }
 
@@ -128,8 +129,9 @@ impl Updates {
         }
     }
 
-    /// Records that properties of `count` objects of one generation in consecutive slots arrived. `handles`
-    /// may be empty, for an opening of an object that the client already has.
+    /// Records that properties of `count` objects with the generation of `first` arrived. The objects are in
+    /// consecutive slots, beginning at `first`. `handles` may be empty if an object that the client already
+    /// has was opened again.
     pub(crate) fn changed(&mut self, (first, count): (Guid, u32), class: &Program, handles: &HandleSet) {
         if handles.is_empty() {
             return;
@@ -146,15 +148,16 @@ impl Updates {
         }
     }
 
-    /// Records that references of an object were read again, because an object was created or removed.
+    /// Records that the references of an object were resolved again, because an object was created or
+    /// removed.
     pub(crate) fn reread(&mut self, guid: Guid, class: &Program, handles: &HandleSet) {
         self.changed((guid, 1), class, handles);
         self.has_reread = true;
     }
 
-    /// Joins the changes of each object in the packet: the last change gets the properties of all changes. A
-    /// change then comes after the new objects to which the changed object refers. The changes of new objects
-    /// are dropped.
+    /// Merges all changes of an object in the packet into its last change. So a change comes after the new
+    /// objects to which the changed object refers. Changes of objects that are new in this packet are
+    /// dropped.
     fn join_changes(&mut self) {
         let packet = self.queue.split_off(self.start.min(self.queue.len()));
         let before = std::mem::replace(&mut self.queue, packet);
@@ -162,7 +165,8 @@ impl Updates {
         entries.extend(std::iter::from_fn(|| self.pop_entry()));
         let came = entries.iter().filter(|entry| entry.what.is_arrival()).map(|entry| entry.objects.0);
         let came: HashSet<ObjectRef<()>> = came.collect();
-        // For each object, the number of entries that come after its last change.
+        // For each object, its last change, as the number of entries from this change to the end of the
+        // packet.
         let mut last = HashMap::with_capacity(entries.len());
         for entry in entries.into_iter().rev() {
             let object = entry.objects.0;
@@ -183,7 +187,7 @@ impl Updates {
         self.queue.append(&mut joined);
     }
 
-    /// Records an update of one object of any kind except [spawned](Self::spawned) and
+    /// Records an update of one object. The kind may be any except [spawned](Self::spawned) and
     /// [changed](Self::changed). The object may be null for [`UpdateKind::PathDestroyed`].
     pub(crate) fn push(&mut self, object: ObjectRef<()>, what: UpdateKind, class: &Program) {
         if !self.is_recording && matches!(what, UpdateKind::Despawned(_)) {
@@ -207,7 +211,7 @@ impl Updates {
         }
     }
 
-    /// Drops updates that are no longer needed if the queue is long.
+    /// If the queue is long, drops updates that are no longer needed.
     fn keep_short(&mut self) {
         if self.queue.len() > self.limit.max(LEAST) {
             if std::mem::take(&mut self.has_outdated) {
@@ -227,7 +231,7 @@ impl Updates {
         self.queue.capacity()
     }
 
-    /// Removes and returns the next update of one object.
+    /// Removes the next update. If it is an update of several objects, removes only its first object from it.
     fn pop_entry(&mut self) -> Option<Entry> {
         let first = self.queue.front_mut()?;
         let (object, count) = first.objects;
@@ -237,14 +241,13 @@ impl Updates {
         Some(one)
     }
 
-    /// Removes and returns the next update.
     pub(crate) fn pop(&mut self) -> Option<Update> {
         let Entry { tick, objects: (object, _), what, layout, properties } = self.pop_entry()?;
         Some(Update::new((tick, object), what, (layout, properties.to_set())))
     }
 
-    /// Drops the updates of an object that the user has removed. If the object was removed and created again
-    /// before that, the earlier removal is still reported. Costs O(waiting updates).
+    /// Drops the updates of an object that the user has removed. If the client had already lost and received
+    /// the object before, that removal is still reported. Costs O(waiting updates).
     pub(crate) fn forget(&mut self, removed: ObjectRef<()>) {
         if !self.queue.iter().any(|entry| entry.has(removed)) {
             return;
@@ -257,8 +260,8 @@ impl Updates {
         self.queue.extend(left.map(|(_, entry)| entry));
     }
 
-    /// Removes and returns the removed objects for which no update will report the removal. An object is
-    /// returned once for each of its removals.
+    /// Removes and returns the removed objects whose removal no update will report. An object is returned
+    /// once for each of its removals.
     pub(crate) fn take_unreported(&mut self) -> Vec<ObjectRef<()>> {
         std::mem::take(&mut self.unreported)
     }
@@ -272,12 +275,11 @@ impl Updates {
     }
 }
 
-/// Returns the handles of all properties of a class.
 fn all_of(class: &Program) -> HandleSet {
     HandleSet::up_to(class.handles())
 }
 
-/// Returns the guid of the object `offset` slots after `first`, with the same generation.
+/// Returns the guid of the object in the slot `offset` slots after `first`, with the same generation.
 fn after(first: Guid, offset: u32) -> Guid {
     Guid::new(first.slot().saturating_add(offset), first.generation())
 }

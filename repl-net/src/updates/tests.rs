@@ -21,7 +21,7 @@ struct Door {
     is_open: bool,
 }
 
-/// Records updates, one packet after another.
+/// A queue that records the updates of one packet after another.
 struct Told {
     updates: Updates,
     class: Program,
@@ -35,7 +35,7 @@ impl Told {
         Self { updates, class: Program::build(Door::LAYOUT), tick: 0 }
     }
 
-    /// Records the updates of a packet, in a world without subobjects.
+    /// Records the updates that `fill` makes as one packet, in a world without subobjects.
     fn packet(&mut self, fill: impl FnOnce(&mut Updates, &Program)) {
         self.packet_in(&Forest::default(), fill);
     }
@@ -47,12 +47,11 @@ impl Told {
         self.updates.end_packet(forest, |guid| guid.generation() == NonZeroU32::MIN);
     }
 
-    /// Polls all updates.
     fn left(&mut self) -> Vec<Update> {
         std::iter::from_fn(|| self.updates.pop()).collect()
     }
 
-    /// Polls all updates. Returns the objects, and what happened to them.
+    /// Polls all updates, and returns for each the object and the kind.
     fn polled(&mut self) -> Vec<(ObjectRef<()>, UpdateKind)> {
         self.left().into_iter().map(|update| (update.object, update.what)).collect()
     }
@@ -325,7 +324,7 @@ fn s199_the_last_update_of_each_path_is_kept() {
             updates.push(object(number), UpdateKind::UnknownPath(Arc::from("gate")), class);
             updates.push(object(number), GONE, class);
         }
-        // A path that is bound again is no longer destroyed.
+        // The path is bound again, so the earlier update that it was destroyed is no longer needed.
         updates.push(ObjectRef::default(), destroyed(&hatch), class);
         updates.push(object(500), UpdateKind::Bound(hatch.clone()), class);
     });
@@ -432,7 +431,7 @@ fn the_memory_of_a_burst_is_freed_after_rounds_without_one() {
     });
     assert_eq!(told.left().len(), 40_000);
     assert!(told.updates.capacity() >= 40_000);
-    // A server without changes sends few packets.
+    // These packets are like those of a server whose objects do not change: few and small.
     for _ in 0..4 {
         told.tick += ROUND_TICKS;
         told.packet(|updates, class| updates.push(object(3), UpdateKind::Owner, class));

@@ -1,7 +1,7 @@
-//! Finds the waiting updates that are no longer needed.
+//! Finds the updates in the queue that are no longer needed.
 //!
-//! *Invariant:* a user who polls only the remaining updates ends with the same knowledge of objects and
-//! owners as after all updates.
+//! *Invariant:* a user who polls only the remaining updates knows the same about objects and owners in the
+//! end as a user who polls all updates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,12 +11,15 @@ use repl_core::ObjectRef;
 use super::entry::Entry;
 use super::update::UpdateKind;
 
-/// Drops updates that are no longer needed. Returns the remaining updates, and the removed objects that no
-/// update reports. Drops all updates of objects that were created and removed in the meantime. If an object
-/// was despawned, keeps only this update of it. Merges all changes of an object into one update, and drops
-/// them if the arrival of the object is still to be reported. Keeps only the last change of the owner of each
-/// object, and the last update of each kind for each path. However, if the user knows an object as bound, its
-/// unbinding is kept. Each entry has only one object.
+/// Drops updates that are no longer needed. Returns the remaining updates, and the removed objects whose
+/// removal no update reports. Each entry must have only one object. For each object:
+/// - If it arrived and was despawned in these updates, all its updates are dropped.
+/// - If it was only despawned, this is the only update that remains.
+/// - All its changes are merged into one, or dropped if its arrival is among the updates.
+/// - Of the changes of its owner, the last one remains.
+///
+/// For each path, the last update of each kind remains. However, if the user knows an object as bound under
+/// the path, the end of this binding remains.
 pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
     let entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
     let mut thinner = Thinner { entries, ..Thinner::default() };
@@ -26,25 +29,25 @@ pub(super) fn thinned(entries: Vec<Entry>) -> (Vec<Entry>, Vec<ObjectRef<()>>) {
     (thinner.entries.into_iter().flatten().collect(), thinner.unreported)
 }
 
-/// Finds the updates that are no longer needed.
 #[derive(Default)]
 struct Thinner {
-    /// All updates. Updates that are not needed become `None`.
+    /// All updates. An update that is not needed becomes `None`.
     entries: Vec<Option<Entry>>,
-    /// For each object, the index in `entries` of its last update, for each kind of update.
+    /// For each kind of update, a map from an object to the index in `entries` of its last update of this
+    /// kind.
     arrived: HashMap<ObjectRef<()>, usize>,
     changed: HashMap<ObjectRef<()>, usize>,
     owned: HashMap<ObjectRef<()>, usize>,
     torn_off: HashMap<ObjectRef<()>, usize>,
     unknown: HashMap<ObjectRef<()>, usize>,
-    /// For each path, the index in `entries` of its last update, for each kind of update.
+    /// For each kind of update, a map from a path to the index in `entries` of its last update of this kind.
     bound: HashMap<Arc<str>, usize>,
     destroyed: HashMap<Arc<str>, usize>,
     unreported: Vec<ObjectRef<()>>,
 }
 
 impl Thinner {
-    /// Reads the update at an index, and drops the earlier updates that it makes unnecessary.
+    /// Handles the update at the index `at`, and drops the earlier updates that it makes unnecessary.
     fn take(&mut self, at: usize) {
         let Some(Entry { objects: (object, _), what, .. }) = self.entries.get(at).cloned().flatten() else {
             return;
@@ -66,7 +69,8 @@ impl Thinner {
                 self.arrived.insert(object, at);
                 let destroyed = self.destroyed.remove(&path);
                 self.drop(destroyed);
-                // An object that was bound under the path and then torn off still exists.
+                // If the earlier object under the path was torn off, it still exists, so its binding must be
+                // reported.
                 let before = self.bound.insert(path, at).filter(|&before| self.is_end(before));
                 self.drop(before);
             }
@@ -74,7 +78,8 @@ impl Thinner {
                 for of_kind in [&mut self.changed, &mut self.owned, &mut self.unknown] {
                     drop_at(&mut self.entries, of_kind.remove(&object));
                 }
-                // A user who knows the object as bound must learn of its unbinding, whatever comes after.
+                // If the user already knows the object as bound, the end of the binding must be reported in
+                // any case.
                 if let Some(arrived) = self.arrived.remove(&object) {
                     self.drop(Some(arrived));
                     let before = self.bound.insert(path, at);
@@ -108,7 +113,7 @@ impl Thinner {
         }
     }
 
-    /// Returns whether the update at an index reports that an object is no longer bound.
+    /// Returns whether the update at the index `at` reports that an object is no longer bound.
     fn is_end(&self, at: usize) -> bool {
         let entry = self.entries.get(at).and_then(Option::as_ref);
         entry.is_some_and(|entry| matches!(entry.what, UpdateKind::Unbound(_)))

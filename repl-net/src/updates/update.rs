@@ -1,6 +1,7 @@
 //! [`Update`]: one change of an object that a client or a host reports to its user.
 //!
-//! *Invariant:* an update names its object by the user's reference, even if the object no longer exists.
+//! *Invariant:* an update contains the reference that the user has for its object, even if the object no
+//! longer exists.
 
 use std::sync::Arc;
 
@@ -9,14 +10,15 @@ use repl_fastarray::ChangedProperties;
 
 use crate::body::removal::CloseReason;
 
-/// Something that happened to an object on a client: it was spawned, changed, got another owner, or was
-/// despawned. [`Client::poll_update`](crate::Client::poll_update) returns the updates of all classes in the
-/// order of the packets in which they arrived.
+/// Something that happened to an object on a client. For example, it was spawned, changed, received another
+/// owner, or was despawned. [`Client::poll_update`](crate::Client::poll_update) returns the updates of all
+/// classes in the order of the packets in which they arrived.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// The tick of the server in which the packet was made, as [`Server::ticks`](crate::Server::ticks) counts
-    /// ticks. If a packet arrives after a newer packet, this is the tick of the newest packet so far. The
-    /// tick never goes back while the client is connected to one server.
+    /// The tick of the server in which the packet with this update was made.
+    /// [`Server::ticks`](crate::Server::ticks) returns the same number on the server. If a packet arrives
+    /// after a newer packet, this is the tick of the newest packet so far. The tick never goes back while the
+    /// client is connected to one server.
     pub tick: u64,
     /// The object. It is null only for [`PathDestroyed`](UpdateKind::PathDestroyed) if the client never had
     /// the object.
@@ -31,12 +33,12 @@ pub struct Update {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpdateKind {
-    /// The object was created. It already has all its values, and its callbacks have run. In one packet, an
-    /// object comes before its subobjects. For a static object that this client has placed, there is an
-    /// update [`Bound`](Self::Bound) instead.
+    /// The object was created. It already has all its values, and its callbacks have run. Within one packet,
+    /// this update of an object comes before the same update of its subobjects. If this client has placed the
+    /// object as a static object, the update is [`Bound`](Self::Bound) instead.
     Spawned,
-    /// Properties of the object arrived. [`Update::properties`] returns these properties. The object has the
-    /// values of the newest packet. If packets are lost, the same value may arrive twice.
+    /// Properties of the object arrived. [`Update::properties`] returns these properties. The object already
+    /// has the values of the newest packet. If packets are lost, the same value may arrive twice.
     Changed,
     /// This client became the owner of the object or stopped being its owner, or the role of the object on
     /// this client changed. If this client owns the object from the start, this update follows
@@ -48,20 +50,19 @@ pub enum UpdateKind {
     /// [`ClientObjectInfo::departed`](crate::ClientObjectInfo::departed) returns its last state.
     Despawned(CloseReason),
     /// The server has torn the object off. This client keeps the object with the role
-    /// [`Authority`](crate::Role::Authority), and receives nothing more of it. See
+    /// [`Authority`](crate::Role::Authority), and receives no more updates of it. See
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
     TornOff,
-    /// The static object with this path has arrived, and was bound to the object that this client has
-    /// [placed](crate::ClientStatics::place) under the path. The object already has the values of the server,
+    /// The static object with this path has arrived. It was bound to the object that this client has
+    /// [placed](crate::ClientStatics::place) under the path: this object now has the values of the server,
     /// and its callbacks have run as for a new object.
     Bound(Arc<str>),
-    /// A bound object is no longer an object of the server for this client: it is out of sight or destroyed,
-    /// or another session has begun. The client keeps it under its path with its last state, as a placed
-    /// object.
+    /// A bound object no longer follows the server: the client may no longer see it, it was destroyed, or
+    /// another session has begun. The client keeps it under its path with its last state, as a placed object.
     Unbound(Arc<str>),
-    /// The object, which was just [`Spawned`](Self::Spawned), is static and has this path, but this client
-    /// has placed no object of its class under the path. The client has it like any other object. To bind it,
-    /// call [`ClientStatics::place`](crate::ClientStatics::place).
+    /// The object, whose update [`Spawned`](Self::Spawned) came before, is static and has this path, but this
+    /// client has placed no object of its class under the path. The client has it like any other object. To
+    /// bind it, call [`ClientStatics::place`](crate::ClientStatics::place).
     UnknownPath(Arc<str>),
     /// The server has destroyed the static object with this path, and this client has placed an object under
     /// the path. The client keeps its object until [`ClientStatics::remove`](crate::ClientStatics::remove).
@@ -78,10 +79,10 @@ impl Update {
         Self { tick, object, what, layout, handles }
     }
 
-    /// Returns the object if it is a `T`.
+    /// Returns the object if its class is `T`, and `None` otherwise.
     #[must_use]
     pub fn cast<T: Replicated>(&self) -> Option<ObjectRef<T>> {
-        // No two registered classes have the same name.
+        // Names identify classes: no two registered classes have the same name.
         let is_of_class = self.layout.name() == T::LAYOUT.name();
         if is_of_class { self.object.guid().map(ObjectRef::new) } else { None }
     }
@@ -95,7 +96,6 @@ impl Update {
         ChangedProperties::new(self.layout, &self.handles)
     }
 
-    /// Returns the handles of the [properties](Self::properties).
     pub(crate) fn handles(&self) -> &HandleSet {
         &self.handles
     }

@@ -1,6 +1,6 @@
 //! The clients of a server: the QUIC connection of each session.
 //!
-//! *Invariant:* each connection carries one session, and each session has one connection.
+//! *Invariant:* each connection belongs to one session, and each session has one connection.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -9,22 +9,21 @@ use std::time::Duration;
 use quinn_proto::ConnectionHandle;
 use repl_link::ConnectionId;
 
-/// A client.
+/// A client with its connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
     pub(super) handle: ConnectionHandle,
     pub(super) address: SocketAddr,
-    /// The greatest size of packets to the client, as last reported by QUIC for its path.
+    /// The greatest size in bytes of packets to the client, as QUIC reported it last for the path.
     pub(super) packet_bytes: usize,
 }
 
-/// The clients of a server.
 #[derive(Default)]
 pub(super) struct Clients {
     by_id: BTreeMap<ConnectionId, Client>,
     ids: BTreeMap<ConnectionHandle, ConnectionId>,
-    /// The clients with ended sessions, each with the time until which its connection stays open, so that it
-    /// can learn the reason.
+    /// The clients with ended sessions, in the order of their ends. Each has the time until which its
+    /// connection remains open, so that the client can learn the reason.
     ended: VecDeque<(Duration, ConnectionId)>,
 }
 
@@ -34,7 +33,7 @@ impl Clients {
         self.by_id.len()
     }
 
-    /// Returns the number of clients with sessions that have not ended.
+    /// Returns the number of clients whose sessions have not ended.
     pub(super) fn active(&self) -> usize {
         self.len().saturating_sub(self.ended.len())
     }
@@ -64,7 +63,6 @@ impl Clients {
         self.ids.insert(client.handle, id);
     }
 
-    /// Removes a client, and returns its connection.
     pub(super) fn remove(&mut self, id: ConnectionId) -> Option<ConnectionHandle> {
         let client = self.by_id.remove(&id)?;
         self.ids.remove(&client.handle);
@@ -72,13 +70,13 @@ impl Clients {
         Some(client.handle)
     }
 
-    /// Records that the session of a client has ended. Its connection stays open until `until`.
+    /// Records that the session of a client has ended. Its connection remains open until `until`.
     pub(super) fn ended(&mut self, id: ConnectionId, until: Duration) {
         self.ended.push_back((until, id));
     }
 
-    /// Returns a client to remove: its session has ended, and it has had the time to learn this. If more than
-    /// `most` sessions have ended, the first of these clients is removed at once.
+    /// Returns a client that can be removed: its session has ended, and its time to learn this is over. If
+    /// more than `most` sessions have ended, returns the client whose session ended first, at once.
     pub(super) fn next_gone(&self, now: Duration, most: usize) -> Option<ConnectionId> {
         let (until, id) = self.ended.front()?;
         (*until <= now || self.ended.len() > most).then_some(*id)

@@ -1,41 +1,45 @@
 //! The limits of a server.
 //!
-//! *Invariant:* these limits bound everything that a server stores for strangers.
+//! *Invariant:* everything that a server stores for strangers is limited by one of these values.
 
 use std::time::Duration;
 
 /// The limits of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuicConfig {
-    /// The greatest number of clients. A further client gets
+    /// The greatest number of clients. A further client is refused with
     /// [`DisconnectReason::Full`](repl_link::DisconnectReason::Full), and tries again. At least 1. Default
     /// 1,024.
     pub max_clients: usize,
     /// The greatest number of connections of one [origin](repl_link::Address::origin), for example of one
-    /// IPv4 address with all its ports. Connections that begin or end count, too. Raise it if many players
-    /// share an address, or for a test with many clients on one machine. If many clients of one origin
-    /// connect at once, also raise [`max_handshakes`](Self::max_handshakes). At least 1. Default 256.
+    /// IPv4 address with all its ports. Connections that are beginning or ending count, too. Set a greater
+    /// limit if many players share an address, or for a test with many clients on one machine. If many
+    /// clients of one origin connect at the same time, also raise [`max_handshakes`](Self::max_handshakes).
+    /// At least 1. Default 256.
     pub max_per_origin: usize,
-    /// The greatest number of newcomers. A connection is a newcomer until it has finished the handshake of
-    /// TLS and its first packet has arrived. At least 1. Default 256. One origin may have a 32nd of the
-    /// newcomers with a proved address, but at least four. It may have the same number without a proof of the
-    /// address; they are counted separately, because anyone can forge an address.
+    /// The greatest number of newcomers. A connection is a newcomer until it has finished the TLS handshake
+    /// and its first packet has arrived. At least 1. Default 256. Of the newcomers with a proved address, at
+    /// most a 32nd of this number (but at least four) may be from one origin. The same limit applies to the
+    /// newcomers without a proved address. The two kinds are counted separately, because anyone can forge an
+    /// address.
     ///
-    /// While there are 32 of them, or half of `max_handshakes` if that is less, each further client must prove
-    /// its address before its handshake begins, which takes another round trip. Handshakes that have failed
-    /// count, too, for at least [`handshake_timeout`](Self::handshake_timeout). An attacker with addresses of
-    /// his own in 32 origins, for example a block of IPv6 addresses, can keep newcomers out while he goes on.
-    /// Clients that are connected do not notice it. Ask the provider of the network to filter him.
+    /// While there are 32 newcomers, or half of `max_handshakes` if that is less, each further client must
+    /// prove its address before its handshake begins. This takes another round trip. Handshakes that have
+    /// failed count, too, for at least [`handshake_timeout`](Self::handshake_timeout). An attacker with
+    /// addresses in 32 origins, for example with a block of IPv6 addresses, can keep newcomers from
+    /// connecting as long as the attack lasts. Connected clients are not affected. Ask the provider of the
+    /// network to filter these addresses.
     pub max_handshakes: usize,
-    /// A number for this process, if other processes have the same certificate and port, for example servers
-    /// behind one load balancer. Give each process its own number, and keep the number over restarts.
-    /// Otherwise an attacker could use one server to end the connections of another. Default 0.
+    /// A number for this process, if several processes have the same certificate and port, for example
+    /// servers behind one load balancer. Each process must have its own number, and the same number after a
+    /// restart. Otherwise an attacker could use one server to end the connections of another. Default 0.
     pub process: u64,
-    /// Whether each client must prove its address first. Then a forged address receives only short answers.
-    /// Default `false`: a server sends an address at most three times the bytes that it received from there.
+    /// Whether each client must prove its address before its handshake. With this, a server sends only short
+    /// answers to a forged address. Default `false`: a server sends to an address at most three times the
+    /// bytes that it has received from this address.
     pub always_retry: bool,
-    /// How long the handshake of TLS may take, until the first packet of the client. At least 1 ms. Default
-    /// 5 s, enough for a round trip of 2 s with losses.
+    /// How long a newcomer may take for the TLS handshake and its first packet. At least 1 ms. Default 5 s,
+    /// which is enough for a round trip of 2 s with losses.
     pub handshake_timeout: Duration,
 }
 

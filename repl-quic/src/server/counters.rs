@@ -1,4 +1,4 @@
-//! The counters of a server, for clients and for newcomers.
+//! The counters of a server, about clients and newcomers.
 //!
 //! *Invariant:* each newcomer that is not accepted is counted once.
 
@@ -7,23 +7,26 @@ use crate::telemetry::count;
 /// The counters of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuicCounters {
-    /// The accepted clients: they have finished the handshake of TLS, and their first packet has arrived.
+    /// The number of accepted clients: they have finished the TLS handshake, and their first packet has
+    /// arrived.
     pub accepted: u64,
-    /// The newcomers that were asked to prove their addresses first.
+    /// The number of newcomers that had to prove their addresses first.
     pub retries: u64,
-    /// The newcomers that were refused, because there were too many clients or unfinished handshakes (in
-    /// total or from their origin), or because the server drains.
+    /// The number of newcomers that were refused, because there were too many clients or unfinished
+    /// handshakes (in total or from their origin), or because the server accepts no more clients before it
+    /// ends.
     pub refused: u64,
-    /// The newcomers that failed before their first packet arrived, or were too late with it.
+    /// The number of newcomers whose connection failed before their first packet arrived, or whose first
+    /// packet was too late.
     pub failed_handshakes: u64,
-    /// The clients that use another protocol, or that do not accept datagrams.
+    /// The number of peers that use another protocol, or that do not accept datagrams.
     pub strangers: u64,
-    /// The packets that were not sent, because the system took no more for longer than a tick, or because
-    /// they were larger than the path carries now. They count as lost.
+    /// The number of packets that were not sent, because the system accepted no datagrams for longer than a
+    /// tick, or because they were larger than the path allowed. They count as lost.
     pub dropped: u64,
 }
 
-/// A counter.
+/// Selects a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     Accepted,
@@ -35,7 +38,6 @@ pub(super) enum Count {
 }
 
 impl QuicCounters {
-    /// Increments a counter.
     pub(super) fn count(&mut self, what: Count) {
         let counter = match what {
             Count::Accepted => {

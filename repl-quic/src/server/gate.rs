@@ -1,6 +1,6 @@
 //! Decides which newcomers a server accepts.
 //!
-//! *Invariant:* an address that is not proved is sent at most three times the bytes that came from it.
+//! *Invariant:* the server sends to an unproved address at most three times the bytes that came from it.
 
 use std::time::Duration;
 
@@ -15,19 +15,21 @@ use super::strangers::{Admission, Newcomer, Strangers};
 use crate::engine::{Arrival, Engine};
 use crate::telemetry::event;
 
-/// Decides about newcomers.
+/// Decides about newcomers: accepts them, refuses them, or asks them to prove their addresses.
 pub(super) struct Gate<'a> {
     pub(super) config: &'a QuicConfig,
     pub(super) clients: &'a Clients,
     pub(super) strangers: &'a mut Strangers,
     pub(super) places: &'a mut Places,
     pub(super) counters: &'a mut QuicCounters,
-    /// Whether the server accepts no more clients.
+    /// If nothing arrives for this time, the connection of a newcomer ends.
+    pub(super) silence: Duration,
+    /// Whether the server accepts no more clients, because it will end soon.
     pub(super) is_closed: bool,
 }
 
 impl Gate<'_> {
-    /// Decides about a datagram that belongs to no connection. Writes an answer to `answer`, and returns
+    /// Decides about a datagram that belongs to no connection. Writes the answer to `answer`, and returns
     /// where to send it.
     pub(super) fn decide(
         &mut self,
@@ -50,7 +52,7 @@ impl Gate<'_> {
         incoming: Incoming,
         answer: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let Self { config, clients, strangers, places, counters, is_closed } = self;
+        let Self { config, clients, strangers, places, counters, silence, is_closed } = self;
         let (origin, is_proved) = (incoming.remote_address().origin(), incoming.remote_address_validated());
         let newcomer = Newcomer { origin, is_proved };
         let is_full = *is_closed || clients.active() >= config.max_clients;
@@ -60,7 +62,7 @@ impl Gate<'_> {
                 counters.count(Count::Retry);
                 engine.endpoint().retry(incoming, answer).ok()
             }
-            Admission::Accept if !is_full => match engine.accept(now, incoming, answer) {
+            Admission::Accept if !is_full => match engine.accept(now, incoming, *silence, answer) {
                 Ok(handle) => {
                     strangers.add(handle, newcomer, deadline);
                     if is_proved {

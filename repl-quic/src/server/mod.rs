@@ -1,8 +1,9 @@
-//! The server's side: accepts clients, carries their packets, and closes their connections. A newcomer or
-//! stranger is a connection that has not finished the handshake of TLS and sent its first packet.
+//! The server's side: accepts clients, sends and receives their packets, and closes their connections. A
+//! *newcomer* or *stranger* is a connection that has not finished the TLS handshake or not sent its first
+//! packet.
 //!
-//! *Invariant:* the [`Host`], which is the server of the library, knows each client as one connection, from
-//! the first packet of the client until one side ends the session.
+//! *Invariant:* the [`Host`] (the server of the library) knows each client as one connection, from the first
+//! packet of the client until one side ends the session.
 
 mod clients;
 pub(crate) mod config;
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 use quinn_proto::crypto::HandshakeTokenKey;
 use quinn_proto::crypto::rustls::QuicServerConfig;
-use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, Event, ServerConfig};
+use quinn_proto::{ConnectionHandle, EndpointConfig, Event, ServerConfig};
 use repl_link::parts::{Maker, Roster, Secret, from_sealed};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::hkdf::{HKDF_SHA256, Salt};
@@ -39,37 +40,35 @@ use gate::Gate;
 use places::Places;
 use strangers::Strangers;
 
-/// The time that is added to twice the timeout of the session. After this silence QUIC ends the connection.
+/// QUIC ends a connection if nothing arrives for twice the timeout of the session plus this time.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The clients of a server over QUIC, on one UDP port. The server is a [`Host`].
+/// The clients of a server over QUIC, on one UDP port. The server implements [`Host`].
 ///
 /// In each tick, call [`receive`](Self::receive), then the tick of the server, and then
-/// [`transmit`](Self::transmit). Use each `QuicServer` with one server. The clients must know which
+/// [`transmit`](Self::transmit). Use each `QuicServer` with only one server. The clients must know which
 /// certificate to [trust](crate::Trust).
 ///
-/// All packets are datagrams of QUIC, so they are encrypted and authenticated. Only `repl` resends lost data;
-/// QUIC does not. Configure the [packet size](repl_link::Capacity::mtu_bytes) of both sides. The default is
-/// 1,200 bytes. At the beginning, packets of up to 1,162 bytes fit. After some round trips up to 1,414 bytes
-/// fit on most paths, and the packet size of each connection is adapted.
+/// All packets are QUIC datagrams, so they are encrypted and authenticated. Only `repl` sends lost data
+/// again; QUIC does not. Configure the [packet size](repl_link::Capacity::mtu_bytes) of both sides. The
+/// default is 1,200 bytes. At the beginning, packets of up to 1,162 bytes fit into a datagram. After some
+/// round trips, up to 1,414 bytes fit on most paths. The packet size of each connection is set to the size
+/// that fits.
 pub struct QuicServer {
     port: Port,
-    tls: Arc<QuicServerConfig>,
-    /// The silence after which new connections end. `None` before it is configured.
-    silence: Option<Duration>,
-    /// Protects the proofs of addresses.
+    /// The key that signs the proofs of addresses.
     proofs: Arc<dyn HandshakeTokenKey>,
     config: QuicConfig,
-    /// Protects the tokens of the sessions.
+    /// The secret from which the tokens of the sessions are derived.
     secret: Secret,
     clients: Clients,
     strangers: Strangers,
-    /// All connections, including closed ones that are not removed yet.
+    /// All connections by origin, including closed connections that were not removed yet.
     places: Places,
     counters: QuicCounters,
-    /// The time at which all sessions end, if the server drains and accepts no new clients.
+    /// The time at which all sessions end. If it is set, the server accepts no more clients.
     drains_until: Option<Duration>,
-    /// The packet that is received now.
+    /// A buffer for the packet that is being received.
     opened: Vec<u8>,
 }
 
@@ -87,23 +86,21 @@ impl QuicServer {
         Self::over(Box::new(UdpWire::bind(address, true)?), identity, config)
     }
 
-    /// Returns a server over a wire.
+    /// Does the same as [`bind`](Self::bind), with a given wire instead of a UDP port.
     #[track_caller]
     pub(crate) fn over(wire: Box<dyn Wire>, identity: &Identity, config: QuicConfig) -> io::Result<Self> {
         config.assert_valid();
-        let tls = tls(identity).map_err(io::Error::other)?;
         let mut secret = [0; 16];
         SystemRandom::new().fill(&mut secret).map_err(|_| io::Error::other("no random numbers"))?;
-        let port = wire.local_address()?.port();
-        let endpoint =
-            Arc::new(lasting(identity, &[config.process.to_be_bytes().as_slice(), &port.to_be_bytes()]));
+        let number = wire.local_address()?.port();
+        let lasting = lasting(identity, &[&config.process.to_be_bytes(), &number.to_be_bytes()]);
+        let mut port = Port::new(wire, lasting);
+        let proofs: Arc<dyn HandshakeTokenKey> =
+            Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret));
+        port.engine.set_accepts(accepts(identity, &proofs).map_err(io::Error::other)?);
         Ok(Self {
-            port: Port::new(wire, Duration::ZERO, |keeps_whole| {
-                Endpoint::new(endpoint, None, keeps_whole, None)
-            }),
-            tls,
-            silence: None,
-            proofs: Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret)),
+            port,
+            proofs,
             config,
             secret: Secret::from(u128::from_le_bytes(secret)),
             clients: Clients::default(),
@@ -116,52 +113,53 @@ impl QuicServer {
     }
 
     /// Replaces the certificate for clients that connect from now on, for example after a renewal. Connected
-    /// clients stay connected. Clients that [pin](crate::Trust::pinned) only the hash of the old certificate
-    /// cannot connect any more. So let clients pin both hashes first, and replace the certificate when all
-    /// clients have both.
+    /// clients remain connected. Clients that [pin](crate::Trust::pinned) only the hash of the old
+    /// certificate can no longer connect. To avoid this, first let all clients pin both hashes, and then
+    /// replace the certificate.
     ///
-    /// A renewed certificate may have another key. Then the clients of this process notice a restart of the
-    /// server only after their timeout. To avoid this, keep the key (`certbot renew --reuse-key`).
+    /// A renewed certificate may have another key. If it has, the clients of this process notice a restart of
+    /// the server only after their timeout. To avoid this, keep the key (`certbot renew --reuse-key`).
     ///
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
-        self.tls = tls(identity)?;
-        self.silence = None;
+        self.port.engine.set_accepts(accepts(identity, &self.proofs)?);
         Ok(())
     }
 
     /// Returns the address on which the server listens.
     ///
     /// # Errors
-    /// Returns an error if the system does not know it.
+    /// Returns an error if the system does not know the address.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         self.port.local_address()
     }
 
-    /// Returns the present address of a client, which changes when the client changes its network. To ban
-    /// addresses, use the address with which a client has connected: an attacker who can copy packets of the
-    /// client can replace the present address by another one for a moment. `None` if the connection was
-    /// removed, or does not belong to this port.
+    /// Returns the current address of a client, which changes when the client changes its network. To ban
+    /// addresses, use the address from which a client has connected: an attacker who can copy packets of the
+    /// client can change the current address for a moment. `None` if the connection was removed, or does not
+    /// belong to this port.
     #[must_use]
     pub fn address(&self, connection: ConnectionId) -> Option<SocketAddr> {
         self.clients.get(connection).map(|client| client.address)
     }
 
-    /// Returns the number of clients, including clients that are about to leave.
+    /// Returns the number of clients, including clients whose sessions have ended but whose connections are
+    /// still open.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.clients.len()
     }
 
-    /// Returns the number of all stored connections: connections of clients, of newcomers, and closed
+    /// Returns the number of all stored connections: those of clients, those of newcomers, and closed
     /// connections that wait for late packets.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.port.engine.len()
     }
 
-    /// Returns the number of newcomers that have not finished the handshake of TLS.
+    /// Returns the number of newcomers that have not finished the TLS handshake or not sent their first
+    /// packet.
     #[must_use]
     pub fn unfinished_handshakes(&self) -> usize {
         self.strangers.len()
@@ -173,47 +171,48 @@ impl QuicServer {
         self.counters
     }
 
-    /// Accepts no more clients: newcomers get [`DisconnectReason::Full`], and try again later. Connected
-    /// clients stay until they leave, at most until the time `until`. Then their sessions end with
-    /// [`DisconnectReason::Closed`], and these clients do not reconnect by themselves. To tell players why,
-    /// end their sessions earlier with a text of your own. Continue to call [`receive`](Self::receive) and
-    /// [`transmit`](Self::transmit) until the server [is drained](Self::is_drained), so that all clients
-    /// learn the reason.
+    /// Accepts no more clients, so that the server can be ended. Newcomers are refused with
+    /// [`DisconnectReason::Full`], and try again later. Connected clients remain until they disconnect, but
+    /// only until the time `until`. Then their sessions end with [`DisconnectReason::Closed`], and these
+    /// clients do not reconnect by themselves. To tell players the reason, end their sessions earlier with
+    /// your own text. Continue to call [`receive`](Self::receive) and [`transmit`](Self::transmit) until
+    /// [`is_drained`](Self::is_drained) returns `true`, so that all clients learn the reason.
     pub fn drain(&mut self, until: Duration) {
         self.drains_until = Some(until);
     }
 
-    /// Returns whether the server accepts no more clients, and all clients are gone. A client that
-    /// acknowledges the end of its session is gone at once. A silent client is gone after the timeout of the
-    /// server.
+    /// Returns whether [`drain`](Self::drain) was called, and no clients and newcomers remain. A client that
+    /// acknowledges the end of its session is removed at once. A client that does not answer is removed after
+    /// the timeout of the server.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         self.drains_until.is_some() && self.clients.len() == 0 && self.strangers.len() == 0
     }
 
     /// Receives the datagrams that have arrived, and passes their packets to the server. `now` is the time
-    /// since a fixed start, as for the server.
+    /// since a fixed start, the same as for the server's tick.
     ///
     /// # Errors
     /// Returns an error if the socket does not work any more.
     ///
     /// # Panics
-    /// Panics, like the server, if packets were received for half of its timeout without a tick.
+    /// Panics, like the server, if packets were received for half of the server's timeout without a tick.
     #[track_caller]
     pub fn receive(&mut self, server: &mut impl Host, now: Duration) -> io::Result<()> {
-        self.configure(server.roster().timeout());
-        // A newcomer may get the handle of a connection that has ended, so the ends are handled first.
+        // Ends are handled first, because a new connection may have the same handle as one that has ended.
         self.look_at_stirred(server, now);
         let Self { port, config, clients, strangers, places, counters, drains_until, .. } = self;
+        // The session notices silence before QUIC does.
+        let silence = server.roster().timeout().saturating_mul(2).saturating_add(GRACE);
         let is_closed = drains_until.is_some();
-        let mut gate = Gate { config, clients, strangers, places, counters, is_closed };
+        let mut gate = Gate { config, clients, strangers, places, counters, silence, is_closed };
         let received = port.receive(now, |engine, arrival, answer| gate.decide(engine, now, arrival, answer));
         self.look_at_stirred(server, now);
         self.end_overdue(server, now);
         received
     }
 
-    /// Sends the packets of the server's tick. If the system does not take a packet at once, the next call
+    /// Sends the packets of the server's tick. If the system does not accept a packet now, the next call
     /// sends it.
     ///
     /// # Errors
@@ -232,25 +231,13 @@ impl QuicServer {
         self.port.flush(now, None)
     }
 
-    /// Adapts the settings of new connections to the timeout of the server, so that the server notices
-    /// silence before QUIC does.
-    fn configure(&mut self, timeout: Duration) {
-        let silence = timeout.saturating_mul(2).saturating_add(GRACE);
-        if self.silence != Some(silence) {
-            let tls = Arc::<QuicServerConfig>::clone(&self.tls);
-            let config = ServerConfig::new(tls, Arc::clone(&self.proofs));
-            self.port.engine.set_accepts(config, silence);
-            self.silence = Some(silence);
-        }
-    }
-
     fn look_at_stirred(&mut self, server: &mut impl Host, now: Duration) {
         while let Some(handle) = self.port.engine.next_stirred() {
             self.look_at(server, now, handle);
         }
     }
 
-    /// Handles what has happened to a connection.
+    /// Handles the events of a connection.
     fn look_at(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
         let mut end = None;
         while let Some(event) = self.port.engine.get_mut(handle).and_then(|connection| connection.poll()) {
@@ -274,7 +261,8 @@ impl QuicServer {
         }
     }
 
-    /// Passes the packets of a connection to the server. A stranger becomes a client with its first packet.
+    /// Passes the packets that a connection has received to the server. With its first packet, a stranger
+    /// becomes a client.
     fn pass_on(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         let packets: Vec<_> = std::iter::from_fn(|| connection.datagrams().recv()).collect();
@@ -291,7 +279,7 @@ impl QuicServer {
         self.follow(server, id, handle);
     }
 
-    /// Adapts a client's session to its path.
+    /// Sets the packet size of a client's session by the size that its path allows, and records its address.
     fn follow(&mut self, server: &mut impl Host, id: ConnectionId, handle: ConnectionHandle) {
         let Some(connection) = self.port.engine.get_mut(handle) else { return };
         let (address, packet_bytes) = (connection.remote_address(), connection.datagrams().max_size());
@@ -306,8 +294,8 @@ impl QuicServer {
         }
     }
 
-    /// Checks a stranger that has finished the handshake of TLS, and so has proved its address: there must be
-    /// room for one more connection of its origin, and it must take datagrams.
+    /// Checks a stranger that has finished the TLS handshake, which proves its address. Its origin must not
+    /// have too many connections, and it must accept datagrams.
     fn check(&mut self, now: Duration, handle: ConnectionHandle) {
         if let Some(origin) = self.strangers.unproved_origin(handle) {
             if self.places.of(origin) >= self.config.max_per_origin {
@@ -328,14 +316,14 @@ impl QuicServer {
         }
     }
 
-    /// Closes the connection of a stranger.
+    /// Closes the connection of a stranger, and increments a counter.
     fn refuse(&mut self, now: Duration, handle: ConnectionHandle, count: Count, why: (u32, &'static str)) {
         self.strangers.finished(handle);
         self.counters.count(count);
         self.port.engine.close(now, handle, why.0, why.1);
     }
 
-    /// Makes a stranger whose first packet has come a client, if there is room and it is still there.
+    /// Lets a stranger become a client after its first packet has arrived, if there is room.
     fn welcome(
         &mut self,
         server: &mut impl Host,
@@ -357,7 +345,7 @@ impl QuicServer {
         Some(id)
     }
 
-    /// Handles a lost connection. It cannot send anything to its client any more.
+    /// Handles the loss of a connection, which can no longer send anything.
     fn lost(&mut self, server: &mut impl Host, handle: ConnectionHandle, reason: &DisconnectReason) {
         if self.strangers.failed(handle) {
             event!(DEBUG, %reason, "a handshake has failed");
@@ -370,14 +358,14 @@ impl QuicServer {
         }
     }
 
-    /// Removes a client after the end of its session. Returns its connection.
+    /// Removes a client after the end of its session, and returns its connection.
     fn forget(&mut self, server: &mut impl Host, id: ConnectionId) -> Option<ConnectionHandle> {
         server.roster_mut().take_ended(|ended| ended == id);
         server.roster_mut().forget(id);
         self.clients.remove(id)
     }
 
-    /// Ends handshakes that take too long.
+    /// Closes the connections of newcomers that take too long.
     fn end_overdue(&mut self, server: &mut impl Host, now: Duration) {
         while let Some(handle) = self.strangers.next_overdue(now) {
             self.port.engine.close(now, handle, LATE, "the handshake takes too long");
@@ -385,7 +373,7 @@ impl QuicServer {
         }
     }
 
-    /// Records the sessions that have ended.
+    /// Records which sessions have ended.
     fn note_ends(&mut self, server: &mut impl Host, now: Duration) {
         if self.drains_until.is_some_and(|until| until <= now) {
             self.clients.ids().into_iter().for_each(|id| server.close(id, DisconnectReason::Closed));
@@ -395,7 +383,7 @@ impl QuicServer {
         }
     }
 
-    /// Closes the connections of clients that have had the time to learn that their sessions have ended.
+    /// Closes the connections of clients whose time to learn the end of their sessions is over.
     fn let_go(&mut self, server: &mut impl Host, now: Duration) {
         while let Some(id) = self.clients.next_gone(now, self.config.max_clients) {
             if let Some(handle) = self.forget(server, id) {
@@ -410,23 +398,24 @@ impl QuicServer {
     }
 }
 
-/// Returns the settings of TLS for an identity.
-fn tls(identity: &Identity) -> Result<Arc<QuicServerConfig>, IdentityError> {
+/// Returns how connections are accepted with an identity. The key `proofs` signs the proofs of addresses.
+fn accepts(identity: &Identity, proofs: &Arc<dyn HandshakeTokenKey>) -> Result<ServerConfig, IdentityError> {
     let tls = QuicServerConfig::try_from(identity.tls()?);
-    tls.map(Arc::new).map_err(|error| IdentityError::Mismatch(error.to_string()))
+    let tls = tls.map_err(|error| IdentityError::Mismatch(error.to_string()))?;
+    Ok(ServerConfig::new(Arc::new(tls), Arc::clone(proofs)))
 }
 
-/// Returns a configuration with keys that stay the same when a server with this identity is restarted. So the
-/// new process can tell clients of the old process that their connections are gone (stateless resets of
-/// QUIC).
+/// Returns a configuration with keys that are the same after a restart of a server with this identity. With
+/// these keys, the new process can tell clients of the old process that their connections no longer exist (by
+/// stateless resets of QUIC).
 ///
-/// `process` distinguishes processes with the same certificate, so that no process resets the connections of
-/// another.
+/// `process` distinguishes processes with the same certificate, so that no process can reset the connections
+/// of another.
 fn lasting(identity: &Identity, process: &[&[u8]]) -> EndpointConfig {
     let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &identity.derive(b"repl reset", process));
     let mut config = EndpointConfig::new(Arc::new(reset_key));
     let names = identity.derive(b"repl connection ids", process);
-    // No limit on resets is needed: a reset is shorter than the packet that it answers, and is sent only for
+    // Resets need no limit: a reset is shorter than the packet that it answers, and is sent only for
     // connection ids that this server may have issued.
     config.min_reset_interval(Duration::ZERO);
     config.cid_generator(move || Box::new(MarkedIds::new(&names)));

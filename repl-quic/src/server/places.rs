@@ -1,13 +1,13 @@
-//! Connections, counted for each origin.
+//! Counts connections by origin (a host or network).
 //!
-//! *Invariant:* a connection counts for the origin from which it came, until it is removed.
+//! *Invariant:* a connection is counted for the origin with which it was added, until it is removed.
 
 use std::collections::BTreeMap;
 
 use quinn_proto::ConnectionHandle;
 use repl_link::Origin;
 
-/// Connections, counted for each origin.
+/// Connections, with their number for each origin.
 #[derive(Default)]
 pub(super) struct Places {
     origins: BTreeMap<ConnectionHandle, Origin>,
@@ -15,17 +15,14 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Returns the number of connections.
     pub(super) fn len(&self) -> usize {
         self.origins.len()
     }
 
-    /// Returns the number of connections of an origin.
     pub(super) fn of(&self, origin: Origin) -> usize {
         self.by_origin.get(&origin).copied().unwrap_or(0)
     }
 
-    /// Returns the origin of a connection.
     pub(super) fn origin_of(&self, handle: ConnectionHandle) -> Option<Origin> {
         self.origins.get(&handle).copied()
     }
@@ -37,7 +34,7 @@ impl Places {
         *count = count.saturating_add(1);
     }
 
-    /// Removes a connection. Returns whether it was there.
+    /// Removes a connection. Returns whether it was counted.
     pub(super) fn remove(&mut self, handle: ConnectionHandle) -> bool {
         let Some(origin) = self.origins.remove(&handle) else { return false };
         if let Some(count) = self.by_origin.get_mut(&origin) {

@@ -1,7 +1,9 @@
-//! The newcomers whose handshakes are not finished, or of which no packet has come since.
+//! Newcomers: connections that have not finished the handshake, or have not sent their first packet since
+//! then.
 //!
-//! *Invariant:* there are never more than the limits say, of all and of each origin, and none stays longer
-//! than a handshake may take. Who has not proved his address takes no place of those who have.
+//! *Invariant:* the number of newcomers never exceeds the limits, neither in total nor for one origin. No
+//! newcomer remains longer than a handshake may take. Newcomers with unproved addresses do not reduce the
+//! limits for those with proved addresses.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,24 +14,26 @@ use repl_link::Origin;
 use super::config::QuicConfig;
 use super::places::Places;
 
-/// From this number of unfinished handshakes on, newcomers must prove their addresses.
+/// If there are at least this many unfinished handshakes, further newcomers must prove their addresses first.
 const RETRY_FROM: usize = 32;
 
-/// One origin may have a 32nd of the unfinished handshakes, or [`LEAST_SHARE`] if that is more.
+/// The limit for one origin is the limit for all unfinished handshakes divided by this number, but at least
+/// [`LEAST_SHARE`].
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
-/// The newcomers with unfinished handshakes.
 #[derive(Default)]
 pub(super) struct Strangers {
-    /// The newcomers that have proved their addresses before their handshakes.
+    /// The newcomers that have proved their addresses.
     proved: Places,
-    /// All others, until their handshakes are finished, or nothing of them is stored any more.
+    /// The newcomers that have not proved their addresses, including those that have failed but are still
+    /// stored.
     unproved: Places,
-    /// The times at which newcomers no longer count that have failed with their first packets, the oldest
-    /// first.
+    /// For each newcomer that has failed with its first packet, the time until which it counts, in ascending
+    /// order.
     failed: VecDeque<Duration>,
-    /// The newcomers in the order in which they came, with the time at which each must have finished.
+    /// The newcomers in the order in which they were added, each with the time at which its handshake must be
+    /// finished.
     deadlines: VecDeque<(Duration, ConnectionHandle)>,
 }
 
@@ -42,21 +46,21 @@ pub(super) enum Admission {
     Refuse,
 }
 
-/// A newcomer that wants to be accepted.
+/// A peer whose first datagram has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer {
     pub(super) origin: Origin,
-    /// Whether it has proved its address.
+    /// Whether the peer has proved its address.
     pub(super) is_proved: bool,
 }
 
 impl Strangers {
-    /// Returns the number of unfinished handshakes.
+    /// Returns the number of newcomers.
     pub(super) fn len(&self) -> usize {
         self.deadlines.len()
     }
 
-    /// Decides about a newcomer. `connections` is the number of connections of its origin.
+    /// Decides about a newcomer. `connections` is the number of connections that its origin already has.
     pub(super) fn admission(
         &mut self,
         config: &QuicConfig,
@@ -86,7 +90,8 @@ impl Strangers {
         }
     }
 
-    /// Records that a handshake has failed with its first packet. It counts until then.
+    /// Records that a newcomer has failed with its first packet. It counts as an unfinished handshake until
+    /// `until`.
     pub(super) fn failed_at_once(&mut self, until: Duration) {
         if self.failed.len() >= RETRY_FROM {
             self.failed.pop_front();
@@ -94,7 +99,7 @@ impl Strangers {
         self.failed.push_back(until);
     }
 
-    /// Adds a newcomer that must have finished by `deadline`.
+    /// Adds a newcomer. It must finish its handshake before `deadline`.
     pub(super) fn add(&mut self, handle: ConnectionHandle, newcomer: Newcomer, deadline: Duration) {
         self.finished(handle);
         let places = if newcomer.is_proved { &mut self.proved } else { &mut self.unproved };
@@ -110,19 +115,20 @@ impl Strangers {
         }
     }
 
-    /// Removes a newcomer whose first packet has come, or that was refused.
+    /// Removes a newcomer whose first packet has arrived, or that was refused.
     pub(super) fn finished(&mut self, handle: ConnectionHandle) {
         self.gone(handle);
         self.failed(handle);
     }
 
-    /// Removes a newcomer of which nothing is stored any more, after it has [failed](Self::failed).
+    /// Stops counting a newcomer that has [failed](Self::failed), because its connection is no longer stored.
     pub(super) fn gone(&mut self, handle: ConnectionHandle) {
         self.unproved.remove(handle);
     }
 
-    /// Records that the handshake of a newcomer has failed. One that has not proved its address goes on to
-    /// count, because it may be one of many that are forged. Returns whether it was unfinished.
+    /// Records that the handshake of a newcomer has failed. If it has not proved its address, it still
+    /// counts, because it may be one of many forged newcomers. Returns whether its handshake was unfinished
+    /// before.
     pub(super) fn failed(&mut self, handle: ConnectionHandle) -> bool {
         self.proved.remove(handle);
         let before = self.deadlines.len();
@@ -130,12 +136,12 @@ impl Strangers {
         self.deadlines.len() < before
     }
 
-    /// Returns the origin of a newcomer that has not proved its address.
+    /// Returns the origin of a newcomer. `None` if the newcomer has proved its address.
     pub(super) fn unproved_origin(&self, handle: ConnectionHandle) -> Option<Origin> {
         self.unproved.origin_of(handle)
     }
 
-    /// Returns a newcomer that has not finished in time.
+    /// Returns a newcomer whose deadline has passed.
     pub(super) fn next_overdue(&self, now: Duration) -> Option<ConnectionHandle> {
         self.deadlines.front().filter(|(deadline, _)| *deadline <= now).map(|(_, handle)| *handle)
     }
@@ -154,7 +160,7 @@ mod tests {
         Newcomer { origin: SocketAddr::from((Ipv4Addr::new(10, 0, 0, host), 1)).origin(), is_proved }
     }
 
-    /// Strangers with the limits of a server.
+    /// The newcomers of a server, with its limits.
     #[derive(Default)]
     struct Gate {
         config: QuicConfig,
@@ -167,7 +173,7 @@ mod tests {
             self.strangers.admission(&self.config, NOW, newcomer(host, is_proved), 0)
         }
 
-        /// Adds a newcomer, which must be accepted.
+        /// Adds a newcomer, and asserts that it is accepted.
         fn add(&mut self, host: u8, is_proved: bool) -> ConnectionHandle {
             assert_eq!(self.ask(host, is_proved), Admission::Accept);
             self.next += 1;
@@ -202,7 +208,7 @@ mod tests {
         let forged: Vec<_> = (0..8).map(|_| gate.add(1, false)).collect();
         assert_eq!([gate.ask(1, false), gate.ask(1, true)], [Admission::Retry, Admission::Accept]);
         assert_eq!(gate.ask(2, false), Admission::Accept);
-        // Forged newcomers that fail do not make room for others that are forged.
+        // Forged newcomers that have failed still count, so no further forged newcomers are accepted.
         assert!(forged.iter().all(|handle| gate.strangers.failed(*handle)));
         assert_eq!((gate.strangers.len(), gate.ask(1, false)), (0, Admission::Retry));
         forged.iter().for_each(|handle| gate.strangers.finished(*handle));

@@ -1,4 +1,4 @@
-//! Connections of QUIC alone, without the packets of `repl`.
+//! Tests of the engine: QUIC connections without the packets of `repl`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::settings::PROTOCOL;
 use crate::wire::Received;
 use crate::{Identity, Trust};
 
-const SILENCE: Duration = Duration::from_secs(10);
+pub(super) const SILENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn engine() -> Engine {
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, b"reset");
-    Engine::new(Endpoint::new(Arc::new(EndpointConfig::new(Arc::new(key))), None, true, None), SILENCE)
+    Engine::new(Endpoint::new(Arc::new(EndpointConfig::new(Arc::new(key))), None, true, None))
 }
 
-/// The connections of a server and of a client, and how they are connected.
+/// The engines of a server and of a client, and their connections.
 struct Pair {
     now: Duration,
     server: Engine,
@@ -30,7 +30,7 @@ struct Pair {
     of_client: ConnectionHandle,
 }
 
-/// Returns the settings of a client that trusts a server, and speaks a protocol.
+/// Returns the settings of a client that trusts a server, and uses the protocol `protocol`.
 pub(super) fn client_config(identity: &Identity, protocol: &[u8]) -> ClientConfig {
     let mut tls = Trust::pinned([identity.hash()]).tls().expect("it is good");
     tls.alpn_protocols = vec![protocol.to_vec()];
@@ -47,18 +47,24 @@ impl Pair {
         let tls =
             QuicServerConfig::try_from(identity.tls().expect("the key is good")).expect("it is TLS 1.3");
         let proofs = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"proofs").extract(b"secret");
-        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)), SILENCE);
+        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)));
         let config = client_config(&identity, PROTOCOL);
-        let of_client = client.connect(Duration::ZERO, config, address(0), "localhost").expect("it begins");
-        let mut pair = Self { now: Duration::ZERO, server, client, of_server: None, of_client };
+        let of_client = client.connect(Duration::ZERO, config, SILENCE, address(0), "localhost");
+        let mut pair = Self {
+            now: Duration::ZERO,
+            server,
+            client,
+            of_server: None,
+            of_client: of_client.expect("it begins"),
+        };
         (0..10).for_each(|_| pair.exchange(1, true));
         let of_client = pair.client.get_mut(pair.of_client).expect("it is there");
         assert!(pair.of_server.is_some() && !of_client.is_handshaking());
         pair
     }
 
-    /// Advances the time by a millisecond, and delivers the datagrams of both sides. `host` is the address of
-    /// the client.
+    /// Advances the time by a millisecond, and delivers the datagrams of both sides. The datagrams of the
+    /// client come from the host `host`. If `client_hears` is false, the datagrams to the client are lost.
     fn exchange(&mut self, host: u8, client_hears: bool) {
         self.now += Duration::from_millis(1);
         for from_server in [true, false] {
@@ -76,7 +82,7 @@ impl Pair {
                 }
                 let datagram = Received { from, to: None, ecn: None, bytes: &buffer };
                 if let Arrival::Newcomer(incoming) = to.take(self.now, &datagram, &mut answer) {
-                    self.of_server = to.accept(self.now, *incoming, &mut answer).ok();
+                    self.of_server = to.accept(self.now, *incoming, SILENCE, &mut answer).ok();
                 }
             }
         }
@@ -84,8 +90,8 @@ impl Pair {
 }
 
 impl Pair {
-    /// Has the server send a datagram in each exchange until its connection is closed, or it has sent `most`.
-    /// Returns how many it has sent. The client says each time that it is there.
+    /// In each exchange, the server sends a datagram, until its connection is closed or `most` datagrams were
+    /// sent. Returns the number of sent datagrams. The client sends something in each exchange.
     fn flood(&mut self, most: usize, client_hears: bool) -> usize {
         let (of_server, mut sent) = (self.of_server.expect("it was accepted"), 0);
         loop {
@@ -150,11 +156,30 @@ fn a_connection_whose_move_comes_to_nothing_is_back_at_its_address() {
     let moved =
         |pair: &mut Pair| pair.server.get_mut(of_server).map(|connection| connection.remote_address());
     assert_eq!(moved(&mut pair), Some(address(2)));
-    // Nothing more comes from the client.
+    // From here on, nothing arrives from the client.
     for _ in 0..5_000 {
         pair.now += Duration::from_millis(1);
         pair.server.wake(pair.now);
         while pair.server.poll_transmit(pair.now, None, 1, &mut Vec::new()).is_some() {}
     }
     assert_eq!(moved(&mut pair), Some(address(1)));
+}
+
+#[test]
+fn forged_datagrams_that_move_nothing_do_not_keep_a_client_from_moving() {
+    let mut pair = Pair::new();
+    let of_server = pair.of_server.expect("it was accepted");
+    pair.client.get_mut(pair.of_client).expect("it is there").ping();
+    let mut real = Vec::new();
+    let _ = pair.client.poll_transmit(pair.now, None, 1, &mut real).expect("it says that it is there");
+    let mut forged = real.clone();
+    forged.last_mut().into_iter().for_each(|byte| *byte ^= 1);
+    for host in 10..200 {
+        let datagram = Received { from: address(host), to: None, ecn: None, bytes: &forged };
+        pair.server.take(pair.now, &datagram, &mut Vec::new());
+    }
+    let datagram = Received { from: address(2), to: None, ecn: None, bytes: &real };
+    pair.server.take(pair.now, &datagram, &mut Vec::new());
+    let moved = pair.server.get_mut(of_server).map(|connection| connection.remote_address());
+    assert_eq!(moved, Some(address(2)));
 }

@@ -9,7 +9,7 @@ use std::thread;
 use super::lan::unique;
 use crate::{CertificateHash, Identity};
 
-/// Returns a folder that does not exist, and that no other test has.
+/// Returns the path of a folder that does not exist. Each call returns another path.
 fn folder() -> PathBuf {
     std::env::temp_dir().join(format!("repl-quic-identity-{}-{}", std::process::id(), unique()))
 }

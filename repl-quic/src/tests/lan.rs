@@ -1,4 +1,4 @@
-//! A simulated network with a server and clients over QUIC.
+//! A simulated network with a server and clients that use QUIC.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,30 +14,32 @@ use repl_sim::{LinkConditions, Network, PeerId};
 use crate::wire::{Received, Wire};
 use crate::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
 
+pub(super) const SECOND: Duration = Duration::from_secs(1);
+
 /// The time between two frames of each side.
 pub(super) const FRAME: Duration = Duration::from_millis(10);
 
 pub(super) const SERVER: PeerId = PeerId(0);
 
 impl AirWire {
-    /// Returns the wire of a peer that keeps its address.
+    /// Returns the wire of a peer whose address does not change.
     pub(super) fn of(air: &Shared, peer: PeerId) -> Box<Self> {
         Box::new(Self { air: Arc::clone(air), me: Arc::new(Mutex::new(peer)) })
     }
 }
 
-/// A network with one clock for all. Datagrams that arrive wait in the inbox of their peer.
+/// A simulated network, with one clock for all peers. Datagrams that have arrived wait in the inbox of their
+/// peer.
 pub(super) struct Air {
     pub(super) network: Network,
     pub(super) now: Duration,
     arrived: Vec<(PeerId, PeerId, Vec<u8>)>,
-    /// All datagrams that were sent, each with its sender and receiver, if the test records them.
+    /// If the test records datagrams: all datagrams that were sent, each with its sender and receiver.
     pub(super) heard: Option<Vec<(PeerId, PeerId, Vec<u8>)>>,
 }
 
 pub(super) type Shared = Arc<Mutex<Air>>;
 
-/// Locks the network.
 pub(super) fn lock(air: &Shared) -> MutexGuard<'_, Air> {
     air.lock().expect("no test panics while it has the network")
 }
@@ -103,13 +105,12 @@ impl Air {
         Arc::new(Mutex::new(Self { network, now: Duration::ZERO, arrived: Vec::new(), heard: None }))
     }
 
-    /// Sends a datagram, whoever the sender is.
+    /// Sends a datagram from `from` to `to`. The sender may be forged.
     pub(super) fn send(&mut self, from: PeerId, to: PeerId, bytes: &[u8]) {
         self.heard.iter_mut().for_each(|heard| heard.push((from, to, bytes.to_vec())));
         self.network.send(self.now, from, to, bytes);
     }
 
-    /// Advances the time.
     pub(super) fn advance(&mut self, by: Duration) {
         self.now += by;
         while let Some(delivery) = self.network.deliver(self.now) {
@@ -117,6 +118,11 @@ impl Air {
             self.arrived.push(arrived);
         }
     }
+}
+
+/// Returns the conditions of a link that delivers everything after `latency_ms` milliseconds.
+pub(super) fn link(latency_ms: u64) -> LinkConditions {
+    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
 }
 
 /// A client with its connection.
@@ -168,7 +174,7 @@ fn server(mtu_bytes: usize) -> MessageServer {
     server
 }
 
-/// The largest packets that QUIC carries in datagrams of 1,452 bytes.
+/// The size in bytes of the largest packet that QUIC sends in a datagram of 1,452 bytes.
 const LARGEST: usize = 1_414;
 
 impl Lan {
@@ -191,27 +197,36 @@ impl Lan {
         }
     }
 
-    /// Restarts the process of the server with the same certificate.
+    /// Returns a network with a client that has been connected for a second.
+    pub(super) fn connected(latency_ms: u64) -> Self {
+        let mut lan = Self::new(link(latency_ms));
+        lan.enter();
+        lan.settle();
+        lan.run(SECOND);
+        lan
+    }
+
+    /// Restarts the process of the server. It has the same certificate as before.
     pub(super) fn restart(&mut self) {
         self.quic = quic(&self.air, &self.identity, QuicConfig::default());
         self.server = server(LARGEST);
     }
 
-    /// Returns a peer that has a link to the server.
+    /// Returns a new peer, with a link to the server.
     pub(super) fn link(&self) -> PeerId {
         let peer = PeerId(unique() as u32 % 60_000 + 1);
         lock(&self.air).network.connect(SERVER, peer, self.conditions);
         peer
     }
 
-    /// Changes all links.
+    /// Sets the conditions of all links.
     pub(super) fn set_conditions(&mut self, conditions: LinkConditions) {
         let mut air = lock(&self.air);
         let links: Vec<_> = air.network.links().map(|(link, ..)| link).collect();
         links.into_iter().for_each(|link| air.network.set_conditions(link, conditions));
     }
 
-    /// Adds a client that trusts the server.
+    /// Adds a client that trusts the server, and returns its index.
     pub(super) fn enter(&mut self) -> usize {
         let trust = Trust::pinned([self.identity.hash()]);
         self.enter_with(&trust)
@@ -240,7 +255,7 @@ impl Lan {
         (0..self.guests.len()).for_each(|guest| self.step_guest(guest));
     }
 
-    /// Runs without the process of the server: datagrams to it are lost.
+    /// Runs the clients for some time while the server's process does not exist: datagrams to it are lost.
     pub(super) fn run_without_server(&mut self, time: Duration) {
         let end = self.now() + time;
         while self.now() < end {
@@ -269,7 +284,8 @@ impl Lan {
         quic.transmit(client, now).expect("the wire works");
     }
 
-    /// Runs until something is true. Returns how long that took, or `None` if it took longer than `most`.
+    /// Runs until `is_reached` returns true. Returns the elapsed time, or `None` if it would be more than
+    /// `most`.
     pub(super) fn until(&mut self, most: Duration, is_reached: impl Fn(&Self) -> bool) -> Option<Duration> {
         let start = self.now();
         while !is_reached(self) {

@@ -9,14 +9,14 @@ use repl_sim::{LinkConditions, PeerId};
 use super::lan::{Air, AirWire, SERVER, Shared, address, identity, lock};
 use crate::{QuicClient, QuicConfig, QuicServer, Trust};
 
-/// The time between two ticks of the server, and between two of its clients.
+/// The time between two ticks of the server, and between two ticks of its clients.
 const TICK: Duration = Duration::from_millis(33);
 
 /// An object that changes in each tick.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Ship {
-    /// The time at which the server has written it, in milliseconds.
+    /// The time in milliseconds at which the server has written the values.
     written_ms: u32,
     load: [u64; 2],
 }
@@ -24,11 +24,12 @@ struct Ship {
 struct Sailor {
     client: Client,
     quic: QuicClient,
-    /// The delay of each change, from the write on the server to the update on the client, in milliseconds.
+    /// For each received change, the time in milliseconds from the write on the server to the update on the
+    /// client.
     delays_ms: Vec<u32>,
 }
 
-/// A server with ships, and clients that all see all of them.
+/// A server with ships, and clients that each see all ships.
 struct Sea {
     air: Shared,
     server: Server,

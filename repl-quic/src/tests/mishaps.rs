@@ -8,29 +8,19 @@ use std::time::Duration;
 use quinn_proto::Transmit;
 use repl_link::plain::SessionEvent;
 use repl_link::{ConnectionId, DisconnectReason, Host};
-use repl_sim::LinkConditions;
 
-use super::lan::{AirWire, FRAME, Lan, SERVER, address, lock};
+use super::lan::{AirWire, FRAME, Lan, SECOND, SERVER, address, link, lock};
 use crate::wire::{Received, Wire};
 use crate::{QuicConfig, QuicServer};
 
-const SECOND: Duration = Duration::from_secs(1);
-
-fn link(latency_ms: u64) -> LinkConditions {
-    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
-}
-
-/// Returns a network with a client that is connected, and its connection.
+/// Returns a network with a connected client, and the client's connection on the server.
 fn connected(latency_ms: u64) -> (Lan, ConnectionId) {
-    let mut lan = Lan::new(link(latency_ms));
-    lan.enter();
-    lan.settle();
-    lan.run(SECOND);
+    let lan = Lan::connected(latency_ms);
     let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
     (lan, id)
 }
 
-/// Runs the server alone, as if the processes of the clients stood still.
+/// Runs only the server, as if the processes of the clients did not run.
 fn stall(lan: &mut Lan, time: Duration) {
     let until = lan.now() + time;
     while lan.now() < until {
@@ -144,7 +134,8 @@ fn a_refusal_that_anyone_could_have_forged_is_not_believed_at_once() {
     let me = *lan.guests[0].peer.lock().expect("nobody panics with it");
     let heard = lock(&lan.air).heard.take().expect("somebody listened");
     let first = &heard.iter().find(|(from, ..)| *from == me).expect("it has begun").2;
-    // A version negotiation packet: it has both connection ids of the client's packet, in swapped order.
+    // This is a version negotiation packet. It contains both connection ids of the client's packet in swapped
+    // order.
     let (theirs, rest) = first[6..].split_at(usize::from(first[5]));
     let ours = &rest[1..=usize::from(rest[0])];
     let mut forged = vec![0xc0, 0, 0, 0, 0, ours.len() as u8];
@@ -186,11 +177,11 @@ fn connections_that_are_closed_count_until_nothing_of_them_is_stored() {
     assert!(lan.quic.counters().retries > 0);
 }
 
-/// A wire with a system that sends and receives few datagrams at once.
+/// A wire whose system accepts and returns only few datagrams at a time.
 struct Narrow {
     wire: Box<AirWire>,
     arrived: std::collections::VecDeque<(SocketAddr, Vec<u8>)>,
-    /// How many more datagrams the system takes.
+    /// The number of datagrams that the system will still accept for sending.
     takes: Arc<Mutex<usize>>,
     waiting: Arc<Mutex<usize>>,
 }

@@ -1,4 +1,4 @@
-//! A server and clients over QUIC on a simulated network, and over real sockets.
+//! Tests of a server and clients over QUIC, on a simulated network and over real sockets.
 
 mod cheaters;
 mod engines;

@@ -1,4 +1,4 @@
-//! Sessions begin, go on and end.
+//! Sessions begin, continue and end.
 
 use std::time::Duration;
 
@@ -6,14 +6,7 @@ use repl_link::DisconnectReason;
 use repl_link::plain::SessionEvent;
 use repl_sim::LinkConditions;
 
-use super::lan::{Lan, SERVER, address, lock};
-
-const SECOND: Duration = Duration::from_secs(1);
-
-/// A link with this latency in each direction.
-fn link(latency_ms: u64) -> LinkConditions {
-    LinkConditions { latency: Duration::from_millis(latency_ms), ..LinkConditions::perfect() }
-}
+use super::lan::{Lan, SECOND, SERVER, address, link, lock};
 
 #[test]
 fn messages_go_both_ways_and_nothing_of_them_can_be_read_on_the_way() {
@@ -147,7 +140,7 @@ fn messages_of_any_size_arrive_over_a_bad_link() {
     let texts: Vec<_> = (0..60).map(|number| "y".repeat(number * 60)).collect();
     let Some(&SessionEvent::Connected(id)) = lan.events.first() else { panic!("{:?}", lan.events) };
     for text in &texts {
-        // A channel is full while too much is not acknowledged.
+        // The channel accepts no message while too many messages are not acknowledged.
         while lan.guests[guest].client.send(text).is_err() {
             lan.step();
         }

@@ -12,8 +12,8 @@ use super::lan::identity;
 use crate::wire::{Received, UdpWire, Wire};
 use crate::{QuicClient, QuicConfig, QuicServer, Trust};
 
-/// Returns how long a client took to connect to a server that listens on an address, and to send it a
-/// message. `None` if the machine has no such address.
+/// Returns the time that a client needed to connect to a server that listens on the address `listens`, and to
+/// send it a message. Returns `None` if the machine has no such address.
 fn visit(listens: &str, host: &str) -> Option<Duration> {
     let identity = identity();
     let listens = listens.parse().expect("an address");
@@ -76,7 +76,7 @@ fn all_that_has_arrived_is_received_before_a_wire_says_that_it_has_no_more() {
     }
 }
 
-/// A wire that always reports more datagrams, and returns only empty ones.
+/// A wire that always says that there may be more datagrams, and returns only empty datagrams.
 struct Empty {
     asked: u32,
 }

@@ -1,19 +1,15 @@
-//! Strangers, which have no session, do little harm.
-
-use std::time::Duration;
+//! Tests with strangers (peers without a session): they do little harm.
 
 use repl_link::plain::SessionEvent;
 use repl_sim::{LinkConditions, PeerId, Rng};
 
-use super::engines::{client_config, engine};
-use super::lan::{FRAME, Lan, SERVER, address, lock};
+use super::engines::{SILENCE, client_config, engine};
+use super::lan::{FRAME, Lan, SECOND, SERVER, address, lock};
 use crate::QuicConfig;
 use crate::settings::PROTOCOL;
 
-const SECOND: Duration = Duration::from_secs(1);
-
 /// Returns a network on which a client and the server have exchanged a message in each of `frames` frames,
-/// and all datagrams that they sent.
+/// and all datagrams that both have sent.
 fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     let mut lan = Lan::new(LinkConditions::perfect());
     lock(&lan.air).heard = Some(Vec::new());
@@ -30,7 +26,7 @@ fn played(frames: usize) -> (Lan, Vec<(PeerId, PeerId, Vec<u8>)>) {
     (lan, heard)
 }
 
-/// Sends datagrams, and asserts that they have no effect.
+/// Sends datagrams, and asserts that they change nothing.
 fn assert_no_effect(lan: &mut Lan, datagrams: impl Iterator<Item = (PeerId, PeerId, Vec<u8>)>) {
     let before = (lan.events.len(), lan.heard.len(), lan.guests[0].heard.len());
     for (count, (from, to, bytes)) in datagrams.enumerate() {
@@ -120,11 +116,12 @@ fn forged_first_packets_keep_little_and_get_less_than_three_times_their_bytes() 
     lan.settle();
 }
 
-/// Returns the packets of a stranger that speaks a protocol: its first one, and the one that says that it
-/// gives up.
+/// Returns two packets of a stranger that uses the protocol `protocol`: its first packet, and the packet that
+/// ends the connection.
 fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
     let (mut stranger, config) = (engine(), client_config(&lan.identity, protocol));
-    let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+    let begun = stranger.connect(lan.now(), config, SILENCE, address(SERVER), "localhost");
+    let begun = begun.expect("it begins");
     let mut packets = [Vec::new(), Vec::new()];
     for packet in &mut packets {
         let _ = stranger.poll_transmit(lan.now(), None, 1, packet).expect("it has something to say");
@@ -133,10 +130,11 @@ fn knock(lan: &Lan, protocol: &[u8]) -> [Vec<u8>; 2] {
     packets
 }
 
-/// Returns the only packet of a stranger that gives up before it has begun.
+/// Returns the only packet of a stranger that ends its connection before it has sent anything else.
 fn knock_and_run(lan: &Lan) -> Vec<u8> {
     let (mut stranger, config) = (engine(), client_config(&lan.identity, PROTOCOL));
-    let begun = stranger.connect(lan.now(), config, address(SERVER), "localhost").expect("it begins");
+    let begun = stranger.connect(lan.now(), config, SILENCE, address(SERVER), "localhost");
+    let begun = begun.expect("it begins");
     stranger.close(lan.now(), begun, 0, "never mind");
     let mut packet = Vec::new();
     let _ = stranger.poll_transmit(lan.now(), None, 1, &mut packet).expect("it says that it gives up");

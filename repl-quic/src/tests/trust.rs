@@ -16,7 +16,7 @@ use crate::{CertificateHash, Identity, Trust, TrustError, identity};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Returns the reason that a client gets if it does not trust the server.
+/// Returns the reason that a client reports if it does not trust the server.
 fn refusal(identity: Identity, trust: &Trust) -> String {
     let mut lan = Lan::new(LinkConditions::perfect());
     lan.quic.set_identity(&identity).expect("the identity is good");
@@ -31,14 +31,14 @@ fn refusal(identity: Identity, trust: &Trust) -> String {
     why
 }
 
-/// Returns an identity that is valid for 13 days from a time on.
+/// Returns an identity that is valid for 13 days, from one day before `time`.
 fn identity_from(time: SystemTime) -> Identity {
     let (certificate, key) = identity::make(time).expect("it can be made");
     let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key").clone_key();
     Identity { chain: vec![certificate.der().clone()], key }
 }
 
-/// Returns a `Trust` with this certificate as the only authority.
+/// Returns a `Trust` whose only certificate authority is this certificate.
 fn authority(identity: &Identity, name: &'static str) -> Trust {
     let mut roots = RootCertStore::empty();
     roots.add(identity.chain[0].clone()).expect("a certificate");

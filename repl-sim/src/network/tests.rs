@@ -11,12 +11,11 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Returns a packet that contains its own number.
+/// Returns a packet with `number` as its content.
 fn packet(number: u64) -> [u8; 8] {
     number.to_le_bytes()
 }
 
-/// Sends `count` packets, one each millisecond from `start` on.
 fn send_each_ms(network: &mut Network, start: u64, count: u64) {
     for number in start..start + count {
         network.send(ms(number), SERVER, CLIENT, &packet(number));
@@ -234,7 +233,6 @@ fn conditions() -> impl Strategy<Value = LinkConditions> {
     )
 }
 
-/// An action of a test on a link.
 #[derive(Clone, Debug)]
 enum Act {
     Send { length: usize },

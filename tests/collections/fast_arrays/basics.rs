@@ -53,8 +53,7 @@ fn s149_items_come_change_and_go_by_id() {
     room.settle();
     room.server[bag].numbers.insert(0, 7);
     room.settle();
-    // On the client this item is at the index 2. This is neither its index on the server nor the number of
-    // its id.
+    // On the client this item has the index 2, which is neither its index on the server nor its id.
     room.server[bag].numbers[3] = 40;
     room.settle();
     assert_same(&room, bag);
@@ -167,7 +166,7 @@ fn r02_births_inside_an_array_do_not_undo_removals() {
         let packets = room.tick_one();
         room.deliver(0, &packets);
     };
-    // The item arrives, and is removed before the server knows that it arrived.
+    // The item arrives, but is removed before the server receives the ack.
     edit(&mut room, |array| _ = array.push(2));
     edit(&mut room, |array| _ = array.pop());
     room.settle();
@@ -192,7 +191,8 @@ fn r04_a_removed_new_element_does_not_undo_a_lost_removal() {
     };
     edit(&mut room, true, |array| _ = array.push(2));
     edit(&mut room, false, |array| _ = array.pop());
-    // The server has removed an item that arrived without an ack. This update removes the item on the client.
+    // The client has the removed item, but the server has no ack for it. This update removes the item on the
+    // client.
     edit(&mut room, true, |array| _ = array.push(3));
     room.settle();
     let found = room.client().get(boxes).expect("the client has it");

@@ -1,7 +1,7 @@
 //! Random worlds of fast arrays. A seed decides how the arrays and the links change, and what each client may
-//! see. After each packet a model that is built from callbacks alone is compared with each client. In the end
-//! the server is compared with all clients. The kind of an item never changes, so a test notices if one item
-//! is confused with another (S137).
+//! see. After each packet, each client is compared with a model that is built only from callbacks. In the end
+//! all clients are compared with the server. The kind of an item never changes, so a test notices if a client
+//! confuses one item with another (S137).
 //!
 //! *Invariant:* a run is a pure function of its seed.
 
@@ -17,9 +17,9 @@ use super::ops::{Dice, change_bag};
 use super::replay::Listener;
 
 const SERVER: PeerId = PeerId(0);
-/// An upper bound on the size of a packet without state: its header, and a few ranges of acks.
+/// An upper bound on the size of a packet without state, in bytes: a header and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
-/// Lengths of bursts of losses: around the sizes of Unreal's windows, and one that is longer than all of
+/// Lengths of bursts of losses, in packets: near the sizes of Unreal's windows, and one longer than all of
 /// them.
 const BURSTS: [u64; 5] = [31, 33, 63, 65, 300];
 
@@ -76,7 +76,7 @@ struct Seat {
     connection: ConnectionId,
     down: LinkId,
     up: LinkId,
-    /// The numbers that the client's user added to arrays, by object.
+    /// For each object, the numbers that the client's user added to its array.
     local: BTreeMap<u32, Vec<u16>>,
 }
 
@@ -94,7 +94,7 @@ struct Run {
     next_peer: u32,
     updates: u64,
     loud: Option<usize>,
-    /// How long a client may lack changes after the changes have stopped.
+    /// How long a client may take to converge after the changes have stopped.
     patience: Duration,
 }
 
@@ -242,7 +242,7 @@ impl Run {
         }
     }
 
-    /// Sometimes a client's user adds items of its own (S183).
+    /// Sometimes lets a client's user add items of its own (S183).
     fn predict(&mut self) {
         for seat in self.seats.values_mut() {
             let numbers: Vec<u32> = self.objects.keys().copied().collect();
@@ -328,7 +328,7 @@ impl Run {
         }
     }
 
-    /// Returns how a client differs from the state that it must show in the end, or `None` if no client
+    /// Returns how some client differs from the state that it must show in the end, or `None` if none
     /// differs.
     fn difference(&self) -> Option<String> {
         self.seats.values().find_map(|seat| {
@@ -359,7 +359,7 @@ impl Run {
         stats.map(|stats| stats.packets_in_flight).sum()
     }
 
-    /// Runs to the end. Returns how many updates of arrays the callbacks reported.
+    /// Runs until all clients must have converged. Returns how many updates of arrays the callbacks reported.
     fn finish(mut self, seed: u64) -> u64 {
         let mut report = SeedReport::new(seed);
         while self.clock.ticks() < self.plan.ticks {

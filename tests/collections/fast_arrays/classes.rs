@@ -1,7 +1,7 @@
-//! The classes of the random worlds: fast arrays at every place where one is allowed, and items that record
-//! their callbacks.
+//! The classes of the random worlds: objects with fast arrays at every place where one is allowed, and items
+//! that record their callbacks.
 //!
-//! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
+//! *Invariant:* each test runs on its own thread, so each has its own record of callbacks.
 
 use std::cell::RefCell;
 
@@ -41,7 +41,7 @@ pub(crate) struct Socket {
     pub(crate) tags: FastArray<u8>,
 }
 
-/// An item with a property of every kind that has its own rules, including another array of items.
+/// An item with one property for each kind that has its own rules, including another array of items.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 pub(crate) struct Item {
@@ -78,7 +78,7 @@ pub(crate) struct Bag {
     pub(crate) rows: Vec<FastArray<u8>>,
     #[replicated(skip)]
     pub(crate) notified: u32,
-    /// The number of callbacks that had been recorded when the notify ran last.
+    /// How many callbacks had been recorded when the notify ran last.
     #[replicated(skip)]
     pub(crate) calls_before_notify: usize,
 }
@@ -170,7 +170,7 @@ impl Plain for Item {
     }
 }
 
-/// The state of the array that a callback saw.
+/// The state of an array when a callback ran.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct View<F> {
     pub(crate) items: List<F>,
@@ -208,7 +208,7 @@ fn note(call: Call) {
     CALLS.with_borrow_mut(|calls| calls.push(call));
 }
 
-/// Returns the calls since the last call of this function.
+/// Returns the callbacks since the last call of this function.
 pub(crate) fn calls() -> Vec<Call> {
     CALLS.take()
 }

@@ -1,5 +1,5 @@
-//! Tests how many bits an update of a fast array takes, and that an update does not repeat data. One encoded
-//! form serves all clients, except those with another base or with losses.
+//! How many bits an update of a fast array takes, and that an update does not repeat data. The same encoded
+//! bytes are sent to all clients, except to those that lack changes.
 //!
 //! *Invariant:* the size of an update is measured on the client, in bits of the property.
 
@@ -10,8 +10,8 @@ use super::statements::assert_same;
 use super::told::{item, make_steady, room_of, room_with};
 use crate::support::{Packets, Room, TICK};
 
-/// An upper bound on the bits of one property of an item with its id. This bound is much less than the bits
-/// of a wide item.
+/// An upper bound on the bits of one property of an item plus the id of the item. A whole wide item takes
+/// much more.
 const DELTA_BITS: u64 = 64;
 
 /// The number of bits in the name of a wide item.
@@ -22,7 +22,8 @@ fn wide(kind: u32) -> Item {
     Item { name: "wide ".repeat(100), marks: vec![7; 300], ..item(kind) }
 }
 
-/// Returns how many bits of the property all guests receive for `change`, until nothing is left to send.
+/// Makes a change. Returns how many bits of the property `items` all guests together receive until nothing
+/// remains to be sent.
 fn cost(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray<Item>)) -> u64 {
     let bits = |room: &Room| -> u64 {
         (0..room.guests.len()).map(|guest| room.received::<Bag>(guest, "items").1).sum()
@@ -34,7 +35,7 @@ fn cost(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray
     bits(room) - before
 }
 
-/// Makes a change, and returns the packets of its tick. No time passes, so no packet is considered lost.
+/// Makes a change, and returns the packets of its tick. No time passes, so no packet is declared lost.
 fn sent(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray<Item>)) -> Packets {
     change(&mut room.server[bag].items);
     let packets = room.tick_one();
@@ -42,7 +43,7 @@ fn sent(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray
     packets
 }
 
-/// Delivers packets to the first guest. Returns how many bits of the property these packets contain.
+/// Delivers packets to the first guest. Returns how many bits of the property `items` they contain.
 fn taken(room: &mut Room, packets: &[Vec<u8>]) -> u64 {
     let before = room.received::<Bag>(0, "items").1;
     room.deliver(0, packets);
@@ -74,7 +75,7 @@ fn s144_an_item_added_beside_a_change_is_reported_immediately_and_once() {
     room.deliver(0, &packets);
     assert_same(&room, 0, bag);
     assert_eq!(told_kinds(), [vec![40], vec![30], vec![]]);
-    // The server treats sent data as known to the client. So nothing more is sent, with or without an ack.
+    // The server treats sent data as known to the client. So it sends nothing more, with or without an ack.
     assert_eq!(room.tick_one(), Packets::new());
     room.acknowledge();
     assert_eq!(room.tick_one(), Packets::new());
@@ -92,8 +93,7 @@ fn s151_a_removal_takes_few_bits_and_fewer_beside_others() {
         let found = cost(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
         assert_eq!(found, bits, "removal of {at:?}");
     }
-    // On a steady link, the whole packet has 68 bits without the removals. One removal takes 13 bits, two
-    // removals take 19 bits.
+    // On a steady link, a packet takes 68 bits plus the bits of the removals: 13 for one removal, 19 for two.
     for at in [&[4][..], &[4, 5]] {
         let (mut room, bag) = Room::measuring(|| room_with(0..100));
         make_steady(&mut room, bag);
@@ -116,7 +116,7 @@ fn s154_s155_however_an_array_began_changes_go_by_property_and_element() {
         cost(&mut room, bag, begin);
         let whole = room.received::<Bag>(0, "items").1;
         assert!(whole > 5 * NAME_BITS, "{how}: {whole} bits");
-        // The first client has received deltas before. The second client starts with whole items.
+        // The first client has received an update before. The second client begins with whole items.
         for guests in 1..=2 {
             let property = cost(&mut room, bag, |items| items[2].kind += 90);
             let element = cost(&mut room, bag, |items| items[3].marks[150] += 1);
@@ -167,7 +167,7 @@ fn s161_changes_of_removed_elements_are_not_sent() {
 #[test]
 fn s168_data_in_flight_is_in_the_base_of_the_next_delta() {
     let (mut room, bag) = Room::measuring(|| room_with(0..10));
-    // Nothing is acked until the end.
+    // The server receives no ack until the end.
     let under_way = [
         sent(&mut room, bag, |items| items[1] = Item { name: "one ".repeat(100), ..item(1) }),
         sent(&mut room, bag, |items| _ = items.push(Item { name: "new ".repeat(100), ..item(10) })),

@@ -1,5 +1,5 @@
-//! Arrays and updates that are larger than a packet. Such updates are split and sent in the order of their
-//! age, and nothing is dropped (W8, R12, R15).
+//! Arrays and updates that are larger than a packet. Such updates are split and sent oldest change first, and
+//! nothing is dropped (W8, R12, R15).
 //!
 //! *Invariant:* the configuration limits how much is sent at the same time, however much there is to send.
 
@@ -27,7 +27,7 @@ fn assert_same(room: &Room, guest: usize, grid: ObjectRef<Grid>) {
     assert_eq!(by_id(list(&found.cells)), by_id(list(&room.server[grid].cells)));
 }
 
-/// Runs some ticks. Every `lost`th packet to the first client is lost.
+/// Runs some ticks, in which every `lost`th packet is lost.
 fn lossy(room: &mut Room, ticks: usize, lost: usize) {
     let mut count = 0;
     for _ in 0..ticks {
@@ -60,7 +60,7 @@ fn r15_twenty_thousand_items_reach_a_late_joiner_in_small_packets_under_loss() {
 #[test]
 fn r15_changes_without_room_in_a_tick_wait_in_parts() {
     let config = ServerConfig { max_bytes_per_tick: 20_000, ..ServerConfig::default() };
-    // An array that is larger than a client accepts in fragments.
+    // The array has more bytes than a client accepts in fragments.
     let (mut room, grid) = room(config, 200_000);
     room.enter();
     room.settle();
@@ -96,8 +96,8 @@ fn w08_waiting_changes_are_sent_oldest_first() {
         let found = room.client().get(grid).expect("the client has it");
         found.cells.by_id(id).copied()
     };
-    // The newer changes have the lower ids. If the server sorted by id alone, the newer changes would come
-    // first.
+    // The newer changes have the lower ids. If the server sent changes by ascending id alone, the newer ones
+    // would be sent first.
     for at in 3_000..4_000 {
         room.server[grid].cells[at] = 50_000;
     }
@@ -140,7 +140,7 @@ fn s152_the_removal_of_all_takes_a_few_bits() {
     assert_same(&room, 0, grid);
     let bits = room.received::<Grid>(0, "cells").1 - before;
     assert!(bits <= 16, "{bits} bits");
-    // Further cases have some lost packets, or new items.
+    // In these cases some packets are lost, or items are added.
     room.server[grid].cells.extend(0..3_000);
     lossy(&mut room, 3, 2);
     room.server[grid].cells.clear();

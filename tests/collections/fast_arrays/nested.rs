@@ -1,5 +1,5 @@
 //! Callbacks of an item that contains arrays: the item is reported as changed if an update changes an inner
-//! array, and not if the same update had arrived before (S178).
+//! array, but not if the same update has arrived before (S178).
 //!
 //! *Invariant:* each item counts its own calls, in fields that are not replicated.
 

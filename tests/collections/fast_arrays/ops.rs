@@ -12,9 +12,9 @@ use super::classes::{Bag, Item, Socket};
 pub(crate) trait Random: FastArrayItem + Clone + Default {
     fn random(dice: &mut Dice<'_>) -> Self;
     fn change(&mut self, dice: &mut Dice<'_>);
-    /// Returns a number to sort by.
+    /// Returns the number by which arrays are sorted.
     fn rank(&self) -> u32;
-    /// Swaps back the values that identify the two items, after all their values were swapped.
+    /// Called after all values of two items were swapped: swaps the values back that identify the items.
     fn keep_apart(&mut self, other: &mut Self) {
         let _ = other;
     }
@@ -106,14 +106,14 @@ impl Random for Item {
         self.kind
     }
 
-    /// Swaps the kinds back, so that each item keeps its kind. Because of this, `replay` notices if one item
-    /// is confused with another.
+    /// Swaps the kinds back, so that each item keeps its kind. So `replay` notices if a client confuses one
+    /// item with another.
     fn keep_apart(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.kind, &mut other.kind);
     }
 }
 
-/// Makes a random change to an array, and usually keeps it shorter than `longest`.
+/// Makes a random change to an array. Usually the array remains shorter than `longest`.
 pub(crate) fn mutate<T: Random>(array: &mut FastArray<T>, longest: usize, dice: &mut Dice<'_>) {
     let len = array.len();
     if len == 0 || len < longest && dice.rng.chance(0.25) {

@@ -1,5 +1,5 @@
-//! Replays callbacks on a model: from the items that a client held before, they must lead to the items that
-//! it holds now.
+//! Replays callbacks on a model. Beginning with the items that a client had before, they must lead to the
+//! items that it has now.
 //!
 //! *Invariant:* the model is built from callbacks alone. The array itself is only compared with the model.
 
@@ -28,13 +28,13 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Drops the model of an object that the client has removed.
+    /// Drops the model of an object that the client no longer has.
     pub(crate) fn lose(&mut self, number: u32) {
         self.known.remove(&number);
     }
 
-    /// Applies the callbacks since the last call, object by object. The client has received one packet since
-    /// then.
+    /// Applies the callbacks since the last call, object by object. The client has received exactly one
+    /// packet since then.
     pub(crate) fn listen(&mut self, client: &Client, objects: &BTreeMap<u32, ObjectRef<Bag>>) {
         let (mut items, mut sockets) = (Vec::new(), Vec::new());
         for call in calls() {
@@ -56,7 +56,7 @@ impl Listener {
         assert!(items.is_empty() && sockets.is_empty(), "callbacks of no object: {items:?} {sockets:?}");
     }
 
-    /// Asserts that the models are equal to the objects.
+    /// Asserts that each object on the client equals its model.
     pub(crate) fn assert_complete(&self, client: &Client, objects: &BTreeMap<u32, ObjectRef<Bag>>) {
         for (number, known) in &self.known {
             let bag = client.get(objects[number]).expect("an object that is known is there");
@@ -106,7 +106,7 @@ impl Known {
     }
 }
 
-/// Asserts that exactly the inner arrays that changed were reported, without repetitions.
+/// Asserts that callbacks reported exactly the inner arrays that changed, each once.
 fn check_sockets(mut expected: Vec<(List<PlainSocket>, List<PlainSocket>)>, told: &[Update<PlainSocket>]) {
     for update in told {
         let Some(Step::Receive(end)) = update.last() else { panic!("an update ends") };
@@ -120,7 +120,8 @@ fn check_sockets(mut expected: Vec<(List<PlainSocket>, List<PlainSocket>)>, told
     assert!(expected.is_empty(), "nothing told of {expected:?}");
 }
 
-/// Returns whether an update fits an array with the items `before`: only the reported items have changed.
+/// Returns whether an update belongs to an array with the items `before`: only items that it reports as
+/// changed may differ.
 fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
     update.iter().any(|step| {
         let Step::Changes(view) = step else { return false };
@@ -132,8 +133,8 @@ fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
     })
 }
 
-/// Returns the array after an update, computed from its callbacks alone. Asserts that the order, indices and
-/// lengths of the callbacks are as S178 and S179 say.
+/// Returns the array after an update, computed only from its callbacks. Asserts that the callbacks have the
+/// order, the indices and the lengths that S178 and S179 require.
 fn replay<T: Plain>(before: &List<T::Form>, update: &Update<T::Form>) -> List<T::Form> {
     let mut steps = update.iter().peekable();
     let mut removed = Vec::new();

@@ -1,5 +1,5 @@
-//! The data that fast arrays send, to which clients and when: conditions, late joiners, archetypes, replays,
-//! limits, losses.
+//! Which data of fast arrays is sent, to which clients and when: conditions, clients that join late,
+//! archetypes, replays, limits, losses.
 //!
 //! *Invariant:* the size of an update is measured on the client, in bits of the property.
 
@@ -130,7 +130,7 @@ fn s146_the_archetypes_items_are_the_first_base() {
     let told: Vec<String> = calls().iter().filter_map(outline).collect();
     assert_eq!(told, ["remove 1", "add 3"], "the second item is the archetype's and stays");
 
-    // The archetype itself never changes. The next object starts like the first.
+    // The archetype itself never changes. So the next object begins with the same items as the first.
     let next = room.server.spawn_from(kind, archetype());
     room.settle();
     assert_same(&room, 0, next);
@@ -171,7 +171,7 @@ fn s148_a_late_joiner_receives_the_existing_items_and_no_removals() {
     assert_eq!(count(|call| matches!(call, Call::Item(Step::Remove(_) | Step::Change(..)))), 0);
 }
 
-/// Copies what a guest received since the last call to `recorded`, as a client that records itself does.
+/// Copies to `recorded` what a guest has received since the last call, as a client that records does.
 fn record(room: &mut Room, guest: usize, recorded: &mut Bag) {
     let client = &mut room.guests[guest].client;
     while let Some(update) = client.poll_update() {
@@ -323,14 +323,14 @@ fn s170_w10_only_lost_changes_that_were_not_sent_since_are_sent_again() {
             room.deliver(0, &packets);
         }
     }
-    // Another item changes before the lost one is sent again.
+    // Another item changes before the server sends the lost change again.
     room.server[bag].items[10].kind = 7;
     let before = room.received::<Bag>(0, "items").1;
     room.settle();
     assert_same(&room, 0, bag);
     let bytes = (room.received::<Bag>(0, "items").1 - before) / 8;
     assert!(bytes < sizes[1] as u64 + 30, "{bytes} bytes for a loss of {}", sizes[1]);
-    // If a lost item changes again before it is sent again, it is sent only one time.
+    // If an item whose change was lost changes again before it is sent again, it is sent only once.
     for text in ["04", "05"] {
         room.server[bag].items[40].name = text.repeat(100);
         room.tick_one();
@@ -347,7 +347,7 @@ fn r11_w09_no_number_of_losses_costs_more_than_one_resend_of_what_changed() {
     for burst in [31, 33, 63, 65, 300] {
         let (mut room, bag) = Room::measuring(|| room_with(0..1_000));
         for tick in 0..burst {
-            // One item changes in every tick. Another item changes only one time.
+            // One item changes in every tick. Another item changes only once.
             room.server[bag].items[5].kind = tick;
             if tick == 3 {
                 room.server[bag].items[700].kind = 9;

@@ -1,5 +1,5 @@
-//! Tests which callbacks and notifies run on a client for its arrays, and when; also references that are
-//! filled in later (S163, S171 to S184).
+//! Which callbacks and notifies run on a client for its arrays, and when. Also references that become valid
+//! later (S163, S171 to S184).
 //!
 //! *Invariant:* items are identified by their kind, which no test of this file changes by accident.
 
@@ -17,7 +17,8 @@ pub(crate) fn room_with(kinds: impl IntoIterator<Item = u32>) -> (Room, ObjectRe
     room_of(kinds.into_iter().map(item).collect())
 }
 
-/// After a silence and this many ticks, the server knows that the client knows the current tick.
+/// After a time without packets and then this many ticks, the server knows that the client has received the
+/// current tick.
 const STEADY_TICKS: u32 = 4;
 
 /// Returns a room with one client and a bag of these items. No callback is recorded yet.
@@ -31,8 +32,8 @@ pub(crate) fn room_of(items: FastArray<Item>) -> (Room, ObjectRef<Bag>) {
     furnished
 }
 
-/// Makes the link steady: each tick sends a packet, and all packets are acked. On a steady link the header of
-/// each packet contains the same bits.
+/// Makes the link steady: each tick sends a packet, and all packets are acked. Then the header of each packet
+/// has the same number of bits.
 pub(crate) fn make_steady(room: &mut Room, bag: ObjectRef<Bag>) {
     for _ in 0..STEADY_TICKS {
         room.server[bag].number += 1;
@@ -147,7 +148,7 @@ fn s53_s171_repeated_data_calls_nothing() {
     room.replies(0);
     room.settle();
     assert_eq!(told(), Vec::<String>::new());
-    // In Unreal the field's own notify would run each time the data arrives.
+    // In Unreal, the notify of the field would run each time the data arrives.
     assert_eq!(room.client().get(bag).expect("the client has it").notified, notified);
 }
 
@@ -159,7 +160,7 @@ fn s172_an_item_is_removed_although_the_ack_of_its_addition_was_lost() {
     room.deliver(0, &packets);
     assert_eq!(kinds(&room, bag), [10, 11]);
     room.replies(0);
-    // When the item is removed, the server does not know yet that it arrived.
+    // When the item is removed, the server has no ack for the item yet.
     room.server[bag].items.pop();
     room.settle();
     assert_eq!(kinds(&room, bag), [10]);
@@ -223,7 +224,7 @@ fn s177_an_update_is_one_change_of_the_array() {
     }
     let found = room.guests[0].client.get_mut(bag).expect("it has it");
     assert_eq!(found.notified, notified + 1);
-    // None of these items counts as an item that the client added itself.
+    // None of these items counts as an item that the client itself added.
     let own_ids =
         |items: &FastArray<Item>| items.ids().iter().copied().filter(|id| id.is_local()).collect::<Vec<_>>();
     assert_eq!(own_ids(&found.items), [own]);
@@ -247,7 +248,7 @@ fn s181_the_notify_of_the_field_runs_after_the_callbacks() {
 #[test]
 fn s182_all_that_a_packet_brings_is_there_before_any_callback() {
     let (mut room, bag) = room_with([10]);
-    // The object that the item refers to comes after it in the packet.
+    // In the packet, the object to which the item refers comes after the item.
     let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
     room.server[bag].items.push(Item { target: other, ..item(11) });
     let packets = sent(&mut room);
@@ -300,7 +301,7 @@ fn s184_an_item_that_goes_takes_its_references_along() {
     let notified = room.client().get(bag).expect("the client has it").notified;
     room.server.object(other).set_visible(id, true);
     room.settle();
-    // Only the object that appears is told that it has received something.
+    // Only the object that appears runs its callbacks for a received packet.
     assert_eq!(calls(), [Call::End(1)]);
     assert_eq!(room.client().get(bag).expect("the client has it").notified, notified);
 }

@@ -1,7 +1,7 @@
-//! Items with values that have their own serialisers. Such values are sent whole or not at all. Also tests
-//! how often such values are compared and written (S156 to S166).
+//! Items with values that have their own serialisers. Such values are sent whole or not at all. Also how
+//! often the server compares and writes such values (S156 to S166).
 //!
-//! *Invariant:* each test runs on a thread of its own, so each has its own counters.
+//! *Invariant:* each test runs on its own thread, so each has its own counters.
 
 use std::cell::Cell;
 
@@ -82,7 +82,7 @@ struct Library {
     visitors: u32,
 }
 
-/// The number of bits that each text takes.
+/// The number of bits of each text.
 const TEXT_BITS: u64 = 8 * 200;
 
 fn script(seal: u8) -> Script {
@@ -162,7 +162,8 @@ fn s166_an_item_that_writes_itself_keeps_its_identity_through_its_changes() {
         let items = &mut room.server[library].scrolls;
         items[round % 10].0 = script(100 + round as u8);
         let packets = room.tick_one();
-        // Every third packet is lost. So the item of this value changes again, or is sent again.
+        // Every third packet is lost. So this item changes again before its change is sent again, or the
+        // change is sent again.
         if round % 3 > 0 {
             room.deliver(0, &packets);
             room.acknowledge();
@@ -174,7 +175,7 @@ fn s166_an_item_that_writes_itself_keeps_its_identity_through_its_changes() {
     assert_eq!(room.client().get(library).map(ids), Some(before), "nobody came or went in between");
     assert_eq!(OTHERS.get(), 0);
     assert!((27..=40).contains(&CHANGES.get()), "{} changes of 40 were told", CHANGES.get());
-    // In the end exactly that item is removed.
+    // In the end this item is removed, and no other.
     effort(&mut room, library, |library| drop(library.scrolls.remove(3)));
     assert_eq!(OTHERS.get(), 1);
 }
@@ -193,7 +194,7 @@ fn s158_w02_one_comparison_in_a_tick_serves_all_connections() {
     // A value of variable size is compared a second time before it is measured.
     assert_eq!(efforts[0].0, 2 * 2);
     assert_eq!(efforts[0], efforts[1], "compared and written, for 1 and 4 connections");
-    // If one client lacks more, its data is written separately, and nothing is compared again.
+    // If one client lacks more changes, its data is written separately, but no value is compared again.
     let (mut room, library) = library(100, 4);
     room.server[library].scrolls[10].0.seal = 202;
     let packets = room.tick();

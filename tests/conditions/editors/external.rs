@@ -1,7 +1,6 @@
-//! Setters of objects that live outside the server.
+//! Setters of objects that live outside the server, in a store of the user.
 //!
-//! *Invariant:* an object is passed to the server only in calls of `edit`, except where a test says
-//! otherwise.
+//! *Invariant:* only calls of `edit` pass an object to the server, except where a test says otherwise.
 
 use repl::CompareError;
 use repl::prelude::*;

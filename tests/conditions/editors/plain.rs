@@ -1,7 +1,8 @@
 //! Objects of plain memory whose properties all have `push`: a tick copies the marked properties and reads no
 //! others.
 //!
-//! *Invariant:* no object can become too large for a client, so no object needs another kind of comparison.
+//! *Invariant:* no object can become too large for a client, so the server never has to check sizes when it
+//! compares.
 
 use repl::prelude::*;
 

@@ -1,4 +1,5 @@
-//! Objects that are edited by setters arrive like objects that are compared, whatever events happen.
+//! Objects that are edited by setters reach clients with the same values as objects that are compared,
+//! whatever events happen.
 //!
 //! *Invariant:* in each tick the same values are written to the objects of both classes: to one class by
 //! setters, to the other by a reference. So their copies on clients are equal whenever packets have arrived.
@@ -39,7 +40,7 @@ macro_rules! body {
 body!(Compared);
 body!(Edited, push);
 
-/// An event of the two objects with the same number.
+/// An event that happens to both objects with the same number.
 #[derive(Clone, Debug)]
 enum Event {
     Write(usize, u8, u16),

@@ -54,7 +54,7 @@ mod doubled {
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Note {
     text: String,
-    /// Not sent, but written by a setter.
+    /// A field that is not replicated, but that a setter writes.
     #[replicated(skip)]
     draft: u8,
 }
@@ -72,7 +72,7 @@ struct Coin {
     worth: u16,
 }
 
-/// An object of which ordinary updates compare only marked properties.
+/// An object whose ordinary updates compare only marked properties.
 #[derive(Replicated, Default)]
 struct Hero {
     #[replicated(push)]
@@ -139,7 +139,7 @@ fn s124_a_setter_marks_the_property_that_it_writes_and_no_other() {
     room.settle();
     assert_eq!((shown(&room, hero).health, shown(&room, hero).ammo), (5, 0));
     assert_eq!(COMPARED.get(), before, "nothing but the mark was compared");
-    // Marks of an earlier tick are gone.
+    // The marks of earlier ticks were cleared.
     room.server[hero].health = 6;
     room.server.edit(hero).ammo(10);
     room.settle();
@@ -160,7 +160,7 @@ fn an_equal_value_marks_nothing_and_sends_nothing() {
     let (mut room, hero) = Room::measuring(room);
     room.server.edit(hero).health(5).name("Ada".to_owned()).doubled(4).slots([1, 2, 3, 4]).heat(7.0);
     room.settle();
-    // Written without a mark, so the client does not see it until somebody marks it.
+    // The value is written without a mark, so clients do not receive it until it is marked.
     room.server[hero].health = 6;
     room.settle();
     let before = COMPARED.get();
@@ -170,7 +170,8 @@ fn an_equal_value_marks_nothing_and_sends_nothing() {
     room.settle();
     assert_eq!(COMPARED.get(), before);
     assert_eq!((shown(&room, hero).health, room.updates::<Hero>(0, "name")), (5, 1));
-    // A change and its opposite are compared, and then nothing is sent.
+    // A change and its opposite are made before the tick. The tick compares the property, finds no difference
+    // and sends nothing.
     room.server.edit(hero).ammo(1).ammo(0);
     assert!(room.tick_one().iter().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES));
 }
@@ -354,7 +355,7 @@ fn marks_move_with_their_object_and_end_with_it() {
     room.server.edit(first).health(1);
     room.server.edit(last).health(3);
     room.server.edit(second).health(2);
-    // The last object moves into the row of the removed object.
+    // The last object moves to the row of the removed object.
     room.server.despawn(first);
     room.settle();
     assert!(room.client().get(first).is_none());

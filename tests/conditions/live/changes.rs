@@ -1,5 +1,5 @@
-//! Values that a connection may not see for a while: what is sent in the meantime and afterwards (S39 to
-//! S45). Also tests switches that are refused.
+//! Values that a connection may not see for a while: what is sent during this time and after it (S39 to S45).
+//! Also switches that are refused.
 //!
 //! *Invariant:* nothing is lost unless the test drops it.
 
@@ -60,8 +60,8 @@ fn s39_a_condition_does_not_decide_what_is_compared() {
     let (mut room, object) = Room::measuring(|| room(2));
     room.server[object].owner_only = 3;
     room.settle();
-    // The value changes and changes back while no client may see it. The comparisons have found both changes, so
-    // the new owner receives the value once, although its copy has the same value.
+    // The value changes and changes back while no client may see it. The comparisons have found both changes.
+    // So the new owner receives the value once, although its copy already has it.
     room.server[object].owner_only = 0;
     room.settle();
     room.server.object(object).set_owner(Some(room.guests[1].id));
@@ -158,8 +158,8 @@ fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slo
         let all_are_sent = (0..10).any(|_| {
             room.acknowledge();
             let packets = room.tick();
-            // The packets that contain all objects do not arrive. The packets of the handshake are shorter,
-            // and arrive.
+            // The packets that contain all objects are lost. The packets of the handshake are shorter, and
+            // arrive.
             let are_long = packets.iter().all(|packets| size(packets) > 30);
             if !are_long {
                 packets.iter().enumerate().for_each(|(guest, packets)| room.deliver(guest, packets));
@@ -227,7 +227,7 @@ fn s44_changes_that_are_filtered_out_are_not_stored() {
             room.server[object].owner_only = round;
             room.server[object].never = round;
         }
-        // No acks arrive, so packets with state would stay in flight and fill the window.
+        // Acks are not delivered, so packets with state would stay in flight and fill the window.
         let packets = room.tick();
         assert!(
             packets.iter().flatten().all(|packet| packet.len() <= SIGN_OF_LIFE_BYTES),

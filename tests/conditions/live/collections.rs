@@ -1,5 +1,5 @@
-//! Collections that take more bytes than a packet or a tick may have. The client first may see the
-//! collections, then may not, and then may see them again (S42, R15).
+//! Collections that take more bytes than a packet or a tick may have. First the client may see the
+//! collections, then it may not, and then it may see them again (S42, R15).
 //!
 //! *Invariant:* nothing is lost, so the view alone decides what a client receives.
 

@@ -133,8 +133,8 @@ struct View {
 }
 
 impl View {
-    /// Returns the values that such a connection shows, either after the opening or after every property has
-    /// changed (S35).
+    /// Returns the values that a connection with this view shows: after the opening if `initial`, otherwise
+    /// after every property has changed (S35).
     fn expect(self, initial: bool) -> Every {
         let Self { owner, simulated, physics, replay } = self;
         let body = simulated || physics;
@@ -172,8 +172,8 @@ fn seen(room: &Room, guest: usize, object: ObjectRef<Every>) -> Every {
     room.guests[guest].client.get(object).expect("the client has it").clone()
 }
 
-/// Returns a room with an owner, another client and a recorder, an object of this role, and how each of them
-/// sees it.
+/// Returns a room with an owner, another client and a recording, an object with this role, and the view that
+/// each of the three has of it.
 fn spectators(role: Role, physics: bool) -> (Room, ObjectRef<Every>, [View; 3]) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Every>();

@@ -10,7 +10,7 @@ use repl::prelude::*;
 
 use crate::support::{Packets, Room, leaks, property};
 
-/// An object whose log makes its opening larger than half a packet.
+/// An object with a long log, so that its opening is larger than half a packet.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Ship {
@@ -45,7 +45,7 @@ fn ship(elements: u32) -> Ship {
     }
 }
 
-/// Returns how many elements each collection of a ship has, except the secrets.
+/// Returns how many elements each collection of a ship has. The secrets are not counted.
 fn lens(ship: &Ship) -> [usize; 6] {
     let Ship { crew, course, stores, orders, signals, cargo, .. } = ship;
     [crew.len(), course.len(), stores.len(), orders.len(), signals.len(), cargo.len()]
@@ -66,7 +66,7 @@ fn s43_collections_that_are_sent_only_with_an_opening_arrive_with_a_large_one() 
         assert_eq!(lens(shown), [elements as usize; 6]);
         assert!(shown.course.iter().copied().eq(0..elements));
         assert_eq!(shown.stores, room.server[object].stores);
-        // After the opening, changes of these collections are not sent any more.
+        // After the opening, the server does not send changes of these collections.
         let on_server = &mut room.server[object];
         on_server.crew.push(7);
         on_server.course.remove(0);
@@ -86,7 +86,7 @@ fn s43_collections_that_are_sent_only_with_an_opening_arrive_although_packets_ar
             let mut room = room(ServerConfig::default());
             let object = room.server.spawn(ship(elements));
             for tick in 0..120 {
-                // The opening grows and shrinks, so it is written anew when it is sent again.
+                // The opening grows and shrinks, so the server writes it anew when it sends it again.
                 room.server[object].log = "y".repeat(500 + 97 * (tick % 5));
                 room.acknowledge();
                 let packets: Packets = room.tick_one();
@@ -216,7 +216,8 @@ fn s43_an_opening_that_is_acked_before_it_could_go_again_brings_what_it_owes() {
         room.deliver(0, &packets);
     }
     let acks = room.replies(0);
-    // The acks are lost. So the openings count as lost, and the server has room for one opening at a time.
+    // The acks are lost. So the openings are declared lost, and in each tick the server has room for only one
+    // of them.
     room.wait(Duration::from_secs(2));
     room.tick_one();
     assert_eq!(lost(&room), before + sent);
@@ -255,7 +256,7 @@ fn s43_what_an_opening_owes_is_not_sent_after_it_is_hidden() {
                 assert!(!leaks(&packets.concat(), SECRET.as_bytes()), "{initial:?}, {ticks} ticks");
                 room.deliver(0, &packets);
             }
-            // The client that may see the books again lacks most of them.
+            // Now the client may see the books again. It lacks most of them.
             room.server.object(library).set_dynamic_condition(books, Condition::None);
             room.settle();
             assert_eq!(room.client()[library].books.len(), 600, "{initial:?}, {ticks} ticks");

@@ -9,7 +9,7 @@ use repl::prelude::*;
 
 use crate::support::{Room, property};
 
-/// Push properties that can be switched, and one that is always on.
+/// Push properties with conditions that can be switched off, and one property without a condition.
 #[derive(Replicated, Default)]
 struct Trap {
     #[replicated(condition = Custom, push, notify = on_armed)]
@@ -18,7 +18,7 @@ struct Trap {
     code: u32,
     #[replicated(push)]
     place: u32,
-    /// The pairs of old and new values that `on_armed` was called with.
+    /// The old and the new value of each call of `on_armed`.
     told: Vec<(u32, u32)>,
 }
 
@@ -81,7 +81,7 @@ fn s68_a_connection_that_ends_while_an_object_is_to_come_back_opens_and_compares
     let first = room.guests[0].id;
     room.server.object(trap).set_visible(first, false);
     room.tick();
-    // The object is opened again after its closing is acknowledged, but no ack arrives.
+    // The object is opened again after the ack of its closing. After that, no ack arrives.
     room.server.object(trap).set_visible(first, true);
     room.server[trap].place = 5;
     room.server.connection(first).disconnect();
@@ -124,7 +124,7 @@ fn s45_a_dynamic_push_property_is_compared_when_it_is_no_longer_never() {
     room.server.object(trap).set_dynamic_condition(property, Condition::None);
     room.settle();
     assert_eq!(codes(&room, trap), [6]);
-    // A change from one condition to another never switched the property off, so it marks nothing (S126).
+    // The property was visible under both conditions, so the change of the condition marks nothing (S126).
     room.server[trap].code = 7;
     room.server.object(trap).set_dynamic_condition(property, Condition::SkipReplay);
     room.settle();

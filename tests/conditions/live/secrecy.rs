@@ -1,4 +1,4 @@
-//! R16: a client receives no bytes of a value that it may not see, even if data is shared or sent again.
+//! R16: a client receives no bit of a value that it may not see, even if data is shared or sent again.
 //!
 //! *Invariant:* secrets are texts that occur nowhere else. The tests search packets for these secrets at
 //! every bit offset.

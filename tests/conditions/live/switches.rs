@@ -63,7 +63,7 @@ fn holds(packets: &Packets, secret: &str) -> bool {
     packets.iter().any(|packet| leaks(packet, secret.as_bytes()))
 }
 
-/// Steps for at least a second, and until nothing more is sent. Asserts that no packet in that time contains
+/// Runs steps for at least a second, and until the server sends nothing more. Asserts that no packet contains
 /// `secret`.
 fn settle_without(room: &mut Room, secret: &str) {
     for _ in 0..60 {
@@ -180,7 +180,7 @@ fn s42_r16_changes_of_a_waiting_object_are_sent_when_switched_on() {
     room.settle();
     all.iter().for_each(|&agent| room.server[agent].place = 7);
     room.step();
-    // Most of the objects wait already to be sent.
+    // Changes of most objects already wait to be sent.
     all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
     room.step();
     all.iter().for_each(|&agent| _ = room.server.object(agent).set_custom_active(plan(), false));
@@ -201,14 +201,14 @@ fn r16_lost_values_that_are_switched_off_are_sent_when_switched_on() {
     all.push(agent);
     room.settle();
     all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
-    // Everything is sent and lost, in so short a time that nothing is sent again.
+    // All objects are sent and all packets are lost, so quickly that nothing is sent a second time.
     for _ in 0..60 {
         room.tick();
         room.now -= TICK - Duration::from_micros(5);
     }
     assert!(room.tick_one().is_empty(), "everything is in flight");
     room.wait(Duration::from_secs(1));
-    // All packets are declared lost, and little of their content is sent again.
+    // All packets are declared lost. Only a small part of their content is sent again at once.
     room.tick();
     all.iter().for_each(|&agent| _ = room.server.object(agent).set_custom_active(plan(), false));
     settle_without(&mut room, SECRET);
@@ -274,7 +274,7 @@ fn s45_a_value_goes_out_while_both_switches_are_on() {
     let ids = [room.guests[0].id, room.guests[1].id];
     let mut shown = [0, 0];
     for round in 1..40_usize {
-        // The rounds cover every change of one of the three switches, from every state of the other two.
+        // The rounds contain every change of one of the three switches, in every state of the other two.
         let for_object = round / 4 % 2 == 0;
         let for_one = [round % 3 > 0, round % 5 > 1];
         room.server.object(agent).set_custom_active(talk(), for_object);
@@ -335,7 +335,7 @@ fn properties_that_start_off_can_be_switched_on_before_the_hello() {
     room.server[agent].talk = "another".into();
     room.settle();
     assert_eq!(talks(&room, agent), ["", RUMOUR]);
-    // The switch of the second client has its declared state again. So both clients get the same packets.
+    // The switch of the second client is in its declared state again, so both clients get the same packets.
     room.server[agent].place = 1;
     let packets = room.tick();
     let bodies = [0, 1].map(|guest| packets[guest].iter().map(Vec::len).collect::<Vec<_>>());
@@ -374,7 +374,8 @@ fn r18_switches_for_one_connection_end_with_their_object() {
     assert_eq!((plans(&room, next), talks(&room, next)), (vec![RUMOUR], vec![""]));
 }
 
-/// Returns the agents and properties with values in `packet`, at any bit offset: `canary-` and two digits.
+/// Returns the agent and the property of each secret value in `packet`, at any bit offset. A value is
+/// `canary-` and two digits.
 fn canaries(packet: &[u8]) -> Vec<(usize, usize)> {
     let padded: Vec<u8> = packet.iter().copied().chain([0]).collect();
     let mut found = Vec::new();

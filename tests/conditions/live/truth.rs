@@ -1,5 +1,5 @@
-//! Tests which connections receive which property: the truth table, and connections that see an object in
-//! another way than before (S34 to S37, S204, S205).
+//! Which connections receive which property: the truth table, and connections whose view of an object changes
+//! (S34 to S37, S204, S205).
 //!
 //! *Invariant:* expected values are computed from S35, and not from the library's own table.
 
@@ -83,8 +83,7 @@ fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
 fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
     let (mut room, _) = room(1);
     let late = room.server.spawn(Every::of([1; 17]));
-    // The first opening is lost. The next packet counts as initial, too, and has the values of its own tick
-    // (S40).
+    // The first opening is lost. The next packet is an opening too, and has the values of its own tick (S40).
     assert!(size(&room.tick_one()) > 0);
     room.server[late].initial_only = 2;
     room.wait(Duration::from_secs(1));
@@ -95,7 +94,7 @@ fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
     room.settle();
     let updated = seen(&room, 0, late);
     assert_eq!((updated.none, updated.initial_only, updated.initial_or_owner), (3, 2, 1));
-    // The object is hidden and shown again, so it is opened again.
+    // The object is hidden and shown again, so the server opens it again.
     let id = room.guests[0].id;
     room.server.object(late).set_visible(id, false);
     room.settle();

@@ -12,8 +12,8 @@ use repl::{DisconnectReason, ReceiveError};
 use super::{copy, one_thing, thing, things};
 use crate::support::{Guest, Room, TICK, collect, leaks, size};
 
-/// Changes the thing often within a very short time and loses all packets. Returns how many packets were
-/// lost.
+/// Changes the thing once in each of `ticks` ticks within a very short time, and loses all packets. Returns
+/// how many packets were lost.
 fn flood(room: &mut Room, one: ObjectRef<super::Thing>, ticks: u32) -> usize {
     let mut packets = 0;
     for value in 1..=ticks {
@@ -33,8 +33,8 @@ fn r06_at_most_1024_packets_are_unresolved() {
     assert_eq!(copy(&room, one).a, 3_000);
 }
 
-/// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. These are the
-/// bytes in flight if nothing was acked or declared lost.
+/// Returns how many packets to the first guest are in flight, and how many bytes were sent to it since
+/// `before`. If nothing was acked or declared lost, these bytes are in flight.
 fn sent_since(room: &Room, before: ConnectionStats) -> (usize, usize) {
     let now = room.server.connection_info(room.guests[0].id).stats().expect("it is connected");
     (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)
@@ -81,7 +81,8 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
     }
 }
 
-/// Returns a room with mtu 200 and one client that has 400 things. All things have just changed.
+/// Returns a room whose packets have at most 200 bytes, with one client that has 400 things. All things have
+/// just changed.
 fn many_changes(config: ServerConfig) -> Room {
     let config = ServerConfig { mtu_bytes: 200, ..config };
     let spawn = |server: &mut Server| (0..400).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
@@ -97,7 +98,7 @@ fn r06_as_many_packets_and_bytes_are_in_flight_as_configured() {
         (1, 4_000, 1),
         (2, 4_000, 2),
         (7, 4_000, 7),
-        // The second packet begins if 200 more bytes fit.
+        // The second packet is begun only if 200 more bytes fit.
         (100, first + 199, 1),
         (100, first + 200, 2),
     ] {
@@ -157,7 +158,7 @@ fn r06_objects_take_turns_where_almost_all_packets_are_in_flight() {
         tick += 1;
         late.extend(change(&mut room, tick));
     }
-    // The oldest packet in flight arrives in each tick, so that there is room for another one.
+    // In each tick the oldest packet in flight arrives, so there is room for another packet.
     let mut sent = [false; 5];
     for _ in 0..20 {
         let oldest = late.pop_front().expect("a packet in flight");
@@ -321,8 +322,8 @@ fn r08_a_quiet_room_is_silent_but_for_keep_alives() {
         bytes += moved;
         times += usize::from(moved > 0);
     }
-    // Both sides send 69 keep-alive packets in a timeout of ten seconds on average, sometimes in the same
-    // tick.
+    // In the five seconds of the test, each side sends about 35 keep-alive packets (69 in a timeout of ten
+    // seconds), sometimes both in the same tick.
     assert!((48..=72).contains(&times) && bytes <= times * 2 * 24, "{bytes} bytes in {times} ticks");
 }
 
@@ -409,8 +410,7 @@ fn r09_a_side_is_silent_for_too_long_when_its_whole_timeout_has_passed() {
             let packets = room.tick_one();
             room.deliver(0, &packets);
         }
-        // The server received a packet of the client one tick before the client received a packet of the
-        // server.
+        // The server has received a packet one tick before the client has received one.
         let heard = if server_waits { room.now - TICK } else { room.now };
         for (now, is_open) in [(heard + timeout - moment, true), (heard + timeout, false)] {
             room.now = now;
@@ -458,19 +458,19 @@ fn r20_a_packet_of_another_session_is_as_good_as_damaged() {
     assert_eq!(result, Err(ReceiveError::Damaged));
 }
 
-/// Returns a packet of state of this many bytes, with closings of objects that nobody has.
+/// Returns a packet of state with `bytes` bytes. It contains closings of objects that nobody has.
 fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
     const FIRST_SLOT: u64 = 2;
     let packet = crate::forge::state(sequence, session, |writer| {
         crate::forge::segment(2, writer);
         writer.write_exp_golomb(FIRST_SLOT, 0);
         writer.write_bits(0, 3);
-        // The checksum takes four bytes, and each closing after the first takes half a byte.
+        // Of the packet, the checksum takes four bytes. Each closing after the first takes half a byte.
         let content_bits = (bytes - 4) * 8;
         while writer.bit_len() + 4 + 2 <= content_bits {
             writer.write_flag(true);
             writer.write_exp_golomb(0, 0);
-            // The object is destroyed, and has no last state.
+            // These bits say that the object was destroyed and has no last state.
             writer.write_bits(0, 3);
         }
         crate::forge::end(writer);

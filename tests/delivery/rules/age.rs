@@ -9,13 +9,13 @@ use repl::prelude::*;
 use super::{copy, one_thing};
 use crate::support::{Packets, Room, TICK};
 
-/// The distances at which a packet is repeated, counted in packets. At some of them, the 16 bits of the
-/// packet number stand for another number.
+/// After how many further packets a packet is repeated. At some of these distances, the 16 bits of its packet
+/// number would mean another packet.
 const DISTANCES: [usize; 8] = [1_025, 32_767, 32_769, 40_000, 65_535, 65_536, 65_537, 70_000];
 /// How many packets are repeated at each distance.
 const COPIES: usize = 40;
 
-/// The packets in both directions, one for each tick.
+/// A client and a server that exchange one packet in each direction in each tick.
 struct Match {
     room: Room,
     object: ObjectRef<super::Thing>,
@@ -57,7 +57,7 @@ fn r06_packets_that_come_again_up_to_70_000_later_do_nothing_to_a_client() {
         let old = Match::last(&played.down, distance).to_vec();
         let now = played.room.now;
         for packet in &old {
-            // An application continues if the packet is damaged or too old.
+            // A game goes on if `receive` returns `Damaged`: the packet is damaged or too old.
             let result = played.room.guests[0].client.receive(now, packet);
             assert!(matches!(result, Ok(()) | Err(repl::ReceiveError::Damaged)), "{distance}: {result:?}");
         }
@@ -79,7 +79,7 @@ fn r06_packets_that_come_again_up_to_70_000_later_do_nothing_to_a_server() {
         played.step();
     }
     for distance in DISTANCES {
-        // A packet is in flight, and an old ack must not acknowledge it.
+        // A packet is in flight. An old ack that is repeated must not acknowledge it.
         played.room.server[played.object].a += 1;
         let under_way = played.room.tick_one();
         assert_eq!(played.room.in_flight(0), 1);

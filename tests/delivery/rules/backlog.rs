@@ -61,7 +61,7 @@ fn memory_bytes(room: &Room, guest: usize) -> usize {
     room.server.connection_info(room.guests[guest].id).stats().map_or(0, |stats| stats.memory_bytes)
 }
 
-/// Makes changes that add new elements in each tick: to arrays, collections and maps.
+/// Changes the bag in a tick. Each tick adds new elements to its arrays, collections and maps.
 fn churn(bag: &mut Bag, tick: u32) {
     bag.number = tick;
     bag.items.push(Item { number: tick, list: vec![tick as u16; 3] });
@@ -80,7 +80,7 @@ fn churn(bag: &mut Bag, tick: u32) {
 
 #[test]
 fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_bytes() {
-    // This memory is stored for each object. Only the number of objects limits it.
+    // The memory that each object needs for itself. Only the number of objects limits it.
     let world = 20 * 50_000;
     for limit in [100_000, 1 << 20, 4 << 20] {
         let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
@@ -248,7 +248,7 @@ fn r17_who_acks_all_but_ends_stays_within_the_memory_and_is_disconnected_with_a_
         let Some(stats) = room.server.connection_info(id).stats() else { break };
         assert!(stats.memory_bytes <= limit, "{} bytes in tick {tick}", stats.memory_bytes);
         assert!(room.now - start < TIMEOUT * 6, "it is still connected");
-        // Closings are sent again in the tick in which a packet with them is declared lost, and in no other.
+        // Closings are sent again only in the tick in which a packet with them is declared lost.
         if !ends && stats.packets_lost == lost {
             room.deliver(0, &packets[0]);
         }
@@ -300,7 +300,8 @@ fn r06_a_client_that_acks_every_second_packet_stays_within_the_memory_and_receiv
     }
 }
 
-/// Runs a tick of both guests. The acks of the first guest take 60 ticks, and half of its packets are lost.
+/// Runs a tick of both guests. The acks of the first guest arrive 60 ticks late, and half of the packets to
+/// it are lost.
 fn step_late(room: &mut Room, acks: &mut std::collections::VecDeque<Vec<Vec<u8>>>) {
     acks.push_back(room.replies(0));
     if acks.len() > 60 {

@@ -1,5 +1,5 @@
-//! R17 with tens of thousands of unacked closings: the cost of losses and late acks for the server. `cargo
-//! bench --bench ends` measures the times.
+//! R17 with tens of thousands of unacked closings: how much the server sends after losses and late acks.
+//! `cargo bench --bench ends` measures the times.
 //!
 //! *Invariant:* exactly the lost closings are sent again.
 
@@ -18,8 +18,8 @@ fn r17_losses_and_late_acks_of_ends_cost_what_was_lost_whatever_is_outstanding()
             })
         };
         let once = bytes(Link::Good);
-        // The limits on the sent bytes: one packet more, half as much again, or all closings again at each
-        // timeout in a second of silence. A room has no rate limit.
+        // For each kind of link, the greatest number of bytes: one packet more than `once`, half as much
+        // again, or all closings again at each timeout in a second of silence. A room has no rate limit.
         for (link, most) in [
             (Link::LosesOne, once + 2 * ServerConfig::default().mtu_bytes),
             (Link::LosesMany, once * 8 / 5),

@@ -1,6 +1,6 @@
 //! R17 and R18: how objects are removed, and when their slots are used again. Also S198.
 //!
-//! *Invariant:* a reference that a test keeps refers to the same object forever, or to no object.
+//! *Invariant:* a reference that a test stores refers to the same object for ever, or to no object.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ fn r17_what_an_object_lost_is_not_sent_of_the_next_one_in_its_slot() {
     room.server.despawn(one);
     let closing = room.tick_one();
     room.deliver(0, &closing);
-    // So little time passes that the first packet does not count as lost.
+    // So little time passes that the first packet is not declared lost.
     room.now -= TICK * 2;
     room.acknowledge();
     let next = room.server.spawn(thing(2));
@@ -245,14 +245,13 @@ fn r18_an_object_hidden_shown_and_hidden_before_the_ack_of_its_close_stays_close
     assert!(room.client().contains(one));
 }
 
-/// Opens an object, and hides it again after its opening counted as lost. Changes `other` until then. Returns
-/// the ack of the opening, which the server has not heard.
+/// Opens an object, changes `other` until the opening is declared lost, and hides the object again. Returns
+/// the ack of the opening, which the server has not received.
 fn open_with_late_ack(room: &mut Room, one: ObjectRef<Thing>, other: ObjectRef<Thing>) -> Vec<Vec<u8>> {
     let opening = room.tick_one();
     room.deliver(0, &opening);
     let late_ack = room.replies(0);
-    // The opening counts as lost, and the server informs the client that it needs no ack of the opening any
-    // more.
+    // The opening is declared lost. The server tells the client that it needs no ack of the opening any more.
     for b in 1..=80 {
         room.server[other].b = b;
         let packets = room.tick_one();

@@ -347,8 +347,8 @@ struct Spy {
     secret: String,
 }
 
-/// Returns a room with a spy. The first opening of the spy is small and counts as lost, and its next opening
-/// is a blob. No fragment of the blob has been sent yet.
+/// Returns a room with a spy. The first opening of the spy is small and declared lost. Its next opening is a
+/// blob (an update in several packets), and no part of the blob has been sent yet.
 fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let register = |client: &mut Client| {
         client.register::<Filler>().register::<Spy>();
@@ -358,7 +358,7 @@ fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let id = room.enter();
     room.settle();
     let spy = room.server.spawn(Spy { number: 1, ..Spy::default() });
-    // This object has a higher slot than the spy, so it is sent before the spy when objects take turns.
+    // This object has a higher slot than the spy. So when objects take turns, it is sent before the spy.
     let filler = room.server.spawn(Filler { number: 1 });
     room.server.object(spy).set_owner(Some(id));
     drop(room.tick_one());

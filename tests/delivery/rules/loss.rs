@@ -63,7 +63,7 @@ fn r04_changes_in_the_same_array_of_two_objects_are_sent_again_each_with_its_own
     room.settle();
     for tick in 1..=4_u16 {
         if tick.is_multiple_of(2) {
-            // A change of only the number of elements.
+            // This changes only the number of elements.
             room.server[one].list.pop();
         } else {
             room.server[one].list[0] = tick;
@@ -142,7 +142,7 @@ fn r03_a_resend_has_the_values_that_were_compared_not_the_live_ones() {
     room.server[one].pushed = 1;
     room.server.object(one).mark_dirty(property::<Pushed>("pushed"));
     room.tick_one();
-    // The value is not marked, so no comparison has seen it yet.
+    // The value is not marked as dirty, so it has not been compared yet.
     room.server[one].pushed = 2;
     room.settle();
     let value = |room: &Room| room.client().get(one).map(|object| object.pushed);
@@ -183,7 +183,7 @@ fn r04_earlier_packets_are_not_subtracted_from_lost_changes() {
     let (mut room, one, other) = two_things();
     let tick = |room: &mut Room| {
         let packets = room.tick_one();
-        // All ticks are within the time after which a packet is declared lost.
+        // All ticks together take less time than it takes to declare a packet lost.
         room.now -= TICK - Duration::from_micros(5);
         packets
     };
@@ -259,7 +259,7 @@ fn r05_a_repeated_update_changes_nothing() {
     assert_eq!(copy(&room, one), room.server[one]);
 }
 
-/// Makes more different changes than a history holds, while nothing may be sent to the client.
+/// Makes more different changes than a history can store, while nothing may be sent to the client.
 fn overflow(ticks: u32) -> (Room, ObjectRef<Thing>) {
     let config = ServerConfig { max_packets_in_flight: 1, ..ServerConfig::default() };
     let (mut room, one) = Room::furnished(config, things, 1, |server| server.spawn(thing(0)));

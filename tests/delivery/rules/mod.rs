@@ -1,5 +1,5 @@
-//! The protocol's rules R1 to R10 and R15 to R20 at the public interface. The tests delay, reorder, repeat or
-//! drop each packet by hand.
+//! The protocol's rules R1 to R10 and R15 to R20, tested by the public interface. The tests delay, reorder,
+//! repeat or drop each packet by hand.
 //!
 //! *Invariant:* the name of a test contains the number of its rule, and the test asserts only results that a
 //! user of the library can see.
@@ -30,7 +30,6 @@ struct Thing {
     maybe: Option<u32>,
 }
 
-/// Returns a thing with only `a` set.
 fn thing(a: u32) -> Thing {
     Thing { a, ..Thing::default() }
 }

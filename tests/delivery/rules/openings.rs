@@ -1,4 +1,4 @@
-//! R2 for an object that grows before its opening is acked.
+//! R2 for an object that grows before its opening (its first update) is acked.
 //!
 //! *Invariant:* a client never loses items or entries of an object that still exist on the server.
 
@@ -68,7 +68,7 @@ fn room() -> Room {
     room
 }
 
-/// Returns the lengths of a client's collections, or `None` if it does not have the object.
+/// Returns the lengths of the collections on the client, or `None` if the client does not have the object.
 fn lengths(room: &Room, bag: ObjectRef<Bag>) -> Option<[usize; 4]> {
     let bag = room.client().get(bag)?;
     Some([bag.items.len(), bag.ordered.len(), bag.map.len(), bag.hashed.len()])
@@ -84,7 +84,7 @@ fn assert_equal(room: &Room, bag: ObjectRef<Bag>) {
     assert!(here.ordered.iter().eq(there.ordered.iter()));
 }
 
-/// Delivers packets one by one. Asserts that the client loses no element that it had of the object.
+/// Delivers packets one by one. Asserts that the client loses no element of the object that it had.
 fn deliver_without_loss(room: &mut Room, bag: ObjectRef<Bag>, packets: &Packets) {
     for packet in packets {
         let before = lengths(room, bag).unwrap_or_default();
@@ -113,7 +113,7 @@ fn r02_an_object_that_grows_before_its_opening_is_acked_never_looks_empty() {
             fill(&mut room.server[bag], 50 * (step + 1)..50 * (step + 2));
             room.server[bag].a += 1;
         }
-        // All acks so far are late.
+        // Until now, all acks are late.
         for _ in 0..200 {
             let packets = room.tick_one();
             deliver_without_loss(&mut room, bag, &packets);
@@ -137,7 +137,7 @@ fn r02_an_opening_held_for_lost_that_arrived_is_repeated_with_no_less() {
         fill(&mut bag, 0..3);
         let bag = room.server.spawn(bag);
         if was_there {
-            // The client has had the object before, so its opening is not shared with other clients.
+            // The client has already had the object, so its opening is not shared with other clients.
             room.settle();
             let id = room.guests[0].id;
             room.server.object(bag).set_visible(id, false);

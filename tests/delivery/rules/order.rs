@@ -1,4 +1,4 @@
-//! R1: tick stamps, and the changes that late packets may still make.
+//! R1: the stamps that say which tick of an object is newer, and which changes late packets may still make.
 //!
 //! *Invariant:* no test of this file loses a packet. The tests change only the order of packets.
 

@@ -1,4 +1,4 @@
-//! R9 on links that lose nothing and are slow.
+//! R9 on slow links that lose nothing.
 //!
 //! *Invariant:* each packet arrives exactly half a round trip after it was made.
 
@@ -19,11 +19,11 @@ struct SlowRoom {
     one_way: Duration,
     to_client: VecDeque<(Duration, Vec<u8>)>,
     to_server: VecDeque<(Duration, Vec<u8>)>,
-    /// The number of packets with state that the server made.
+    /// How many packets with state the server has made.
     packets: usize,
 }
 
-/// Returns the packets that have arrived by `now`.
+/// Removes and returns the packets that have arrived by `now`.
 fn arrived(link: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Packets {
     let count = link.partition_point(|(at, _)| *at <= now);
     link.drain(..count).map(|(_, packet)| packet).collect()

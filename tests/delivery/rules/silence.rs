@@ -1,5 +1,4 @@
-//! R26: how much the server sends to an address that never answered, and over a link on which acks have
-//! stopped.
+//! R26: how much the server sends to an address that never answered, and to a client whose acks have stopped.
 //!
 //! *Invariant:* the worlds of these tests are larger than everything that may be in flight at the same time,
 //! so every limit applies.
@@ -23,7 +22,7 @@ fn full_room(things_count: u32) -> (Room, Vec<ObjectRef<Thing>>) {
     (room, all)
 }
 
-/// Returns the client's hello of 43 bytes, without the padding zeros, as an attacker would send it.
+/// Returns the client's hello of 43 bytes without its padding of zeros, as an attacker would send it.
 fn short_hello(room: &mut Room) -> Vec<u8> {
     let hello = room.replies(0).swap_remove(0);
     let end = hello.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -32,7 +31,7 @@ fn short_hello(room: &mut Room) -> Vec<u8> {
     short
 }
 
-/// Returns the session that a hello begins.
+/// Returns the number of the session that a hello begins.
 fn session(hello: &[u8]) -> u64 {
     let mut bits = BitReader::new(&hello[4..]);
     bits.skip_bits(4).and_then(|()| bits.read_bits(64)).expect("a hello is longer")
@@ -87,8 +86,8 @@ fn r26_acks_that_do_not_know_the_token_bring_nothing_more() {
     room.hear(0, &hello);
     let mut bytes = sent_in(&mut room, &all, TICK);
     let session = session(&hello[0]);
-    // An attacker who receives nothing still knows the session, because he chose it, and the numbers of
-    // packets, because they count from zero.
+    // The attacker receives nothing. But he knows the number of the session, because he chose it, and the
+    // numbers of the packets, because they count from zero.
     for sequence in 0..200_u16 {
         let mut writer = BitWriter::new();
         writer.write_flag(false);
@@ -112,7 +111,7 @@ fn r26_control_packets_which_need_no_token_bring_three_times_their_bytes_at_most
     room.hear(0, &hello);
     let mut writer = BitWriter::new();
     writer.write_flag(true);
-    // The server accepts this packet, which a client never sends, and does nothing.
+    // This is a packet that a client never sends. The server accepts it and does nothing.
     writer.write_bits(7, 3);
     let control = seal(&writer.into_bytes(), session(&hello[0]));
     let mut heard = size(&hello);

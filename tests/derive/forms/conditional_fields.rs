@@ -1,4 +1,4 @@
-//! Fields and attributes under `cfg` count only if they are compiled.
+//! If `cfg` removes a field or an attribute, the macros ignore it.
 
 use repl::{NetSerialize, Replicated};
 

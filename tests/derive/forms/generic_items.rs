@@ -8,7 +8,7 @@ mod vendor {
     }
 }
 
-/// Hides the library's own name.
+/// Hides the name `repl`, so that generated code cannot use it.
 #[allow(dead_code)]
 mod repl {}
 

@@ -1,5 +1,5 @@
-//! Every form of type for which the macros can be derived. Two more files are in `pass`, because lints report
-//! other problems for a whole crate than for a module.
+//! Every form of type on which the macros can be used. Two more files are in the folder `pass`, because lints
+//! report other problems for a whole crate than for a module.
 
 #![allow(
     clippy::all,
@@ -35,7 +35,7 @@ mod values_in_between;
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap};
 
-/// Writes a value, reads it, and returns the read value. Asserts that the read value is written as the same
+/// Writes a value and reads it. Returns the read value. Asserts that writing the read value makes the same
 /// bytes.
 fn round_trip<T: NetSerialize>(value: &T) -> T {
     let mut writer = BitWriter::new();

@@ -3,7 +3,7 @@
 #![no_implicit_prelude]
 #![allow(non_camel_case_types, dead_code)]
 
-/// Names that generated code would use if it relied on the names in scope.
+/// Types with names that generated code would use by mistake if it did not write full paths.
 mod traps {
     pub struct Option;
     pub struct Some;

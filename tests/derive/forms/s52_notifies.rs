@@ -1,5 +1,5 @@
-//! The values that `notify` accepts: methods with and without the old value, functions, methods of traits.
-//! One method can serve several fields.
+//! What `notify` accepts: methods with and without the old value, functions, and methods of traits. One
+//! method can serve several fields.
 
 use repl::Replicated;
 

@@ -82,7 +82,7 @@ fn s216_reliable_calls_on_different_objects_of_a_class_keep_their_order() {
     for number in 0..40 {
         let hero = if number % 2 == 0 { heroes[0] } else { other };
         room.server.call(hero).jot(number).unwrap();
-        // Every third packet is lost, so later calls arrive before its call is sent again.
+        // The packets of every third tick are lost, so later calls arrive before the lost call is sent again.
         let packets = room.tick_one();
         if number % 3 > 0 {
             room.deliver(0, &packets);
@@ -99,8 +99,8 @@ fn s215_a_reliable_call_runs_before_its_object_is_removed() {
         let (mut room, heroes) = room(1);
         let hero = spawn_for_first(&mut room);
         room.settle();
-        // The call on the hero waits for an earlier call of the class. Each call has a packet, and none, one
-        // or both of the packets are lost.
+        // The call on the hero waits for an earlier call of the class. Each call is in a packet of its own,
+        // and none, one or both of the packets are lost.
         for (at, object) in [heroes[0], hero].into_iter().enumerate() {
             room.server.call(object).jot(at as u16).unwrap();
             if lost > at {
@@ -154,8 +154,8 @@ fn s215_calls_that_wait_for_room_in_their_channel_run_before_their_object_is_rem
     room.settle();
     for number in 0..3_000 {
         let hero = match number {
-            // Between the first and the last round, the client has acknowledged all calls on the object that
-            // were sent.
+            // The first and the last call are on this object. The client acknowledges the first call long
+            // before the channel has room for the last call.
             0 | 2_999 => removed[0],
             _ if number % 2 == 0 => removed[1],
             _ => heroes[0],
@@ -193,7 +193,7 @@ fn s215_no_call_overtakes_one_that_waited_until_a_packet_came_after_a_removal() 
     let new = spawn_for_first(&mut room);
     room.server.call(new).jot(1).unwrap();
     room.step();
-    // The removal looks through the calls that wait before the client acknowledges the new object.
+    // The despawn searches the waiting calls while the client has not acknowledged the new object yet.
     room.server.despawn(other);
     room.acknowledge();
     room.server.call(new).jot(2).unwrap();
@@ -242,7 +242,8 @@ fn r17_s215_a_client_that_never_acks_a_call_does_not_keep_the_slot_of_a_removed_
     room.server.despawn(gone);
     for tick in 0..600 {
         room.server[kept].fuse = tick as u8;
-        // The packets with the call are larger, but not so large that the path may be too narrow for them.
+        // Packets with the call are lost: they have at least 80 bytes. But they are so short that the server
+        // does not conclude that the path is too narrow for them.
         let packets: Vec<_> = room.tick_one().into_iter().filter(|packet| packet.len() < 80).collect();
         room.deliver(0, &packets);
         room.acknowledge();

@@ -13,7 +13,7 @@ thread_local! {
     static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// Advances the clock of the calls, as a call that runs for this long does.
+/// Advances the clock of the calls, as if a call ran for this long.
 pub(super) fn run_for(time: Duration) {
     CLOCK.set(CLOCK.get() + time);
 }
@@ -26,7 +26,8 @@ fn calls_that_run_too_long_wait_and_do_not_delay_the_calls_of_others() {
         ..ServerConfig::default()
     };
     let (mut room, heroes) = room_with(config, 2);
-    // Each call with the height `h` runs for `h` milliseconds: 20 × 20 ms are eight seconds' worth.
+    // The first client makes 20 calls of 20 ms each. At 50 ms per second, the server needs eight seconds for
+    // them.
     for _ in 0..20 {
         room.guests[0].client.call(heroes[0]).dig(20).unwrap();
         room.guests[1].client.call(heroes[1]).dig(1).unwrap();

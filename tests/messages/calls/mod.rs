@@ -89,7 +89,7 @@ impl Hero {
     #[rpc(server, reliable, per_second = 1_000)]
     fn jump(height: u8);
 
-    /// Runs for this many milliseconds.
+    /// Runs for this many milliseconds of the simulated clock.
     #[rpc(server, reliable)]
     fn dig(&mut self, milliseconds: u8) {
         flood::run_for(Duration::from_millis(milliseconds.into()));
@@ -165,12 +165,10 @@ fn spawn_for_first(room: &mut Room) -> ObjectRef<Hero> {
     hero
 }
 
-/// Returns the calls that ran on the server's copy of a hero.
 fn ran_on_server(room: &Room, hero: ObjectRef<Hero>) -> &[String] {
     &room.server[hero].ran
 }
 
-/// Returns the calls that ran on a client's copy of a hero.
 fn ran_on(room: &Room, guest: usize, hero: ObjectRef<Hero>) -> &[String] {
     &room.guests[guest].client[hero].ran
 }

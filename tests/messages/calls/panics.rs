@@ -54,7 +54,7 @@ fn room(guests: usize) -> (Room, Vec<ObjectRef<Sailor>>) {
     (room, sailors)
 }
 
-/// Runs ticks of everyone. Returns how many of them panicked.
+/// Runs 20 ticks of the server and of all guests. Returns how many of them panicked.
 fn run(room: &mut Room) -> usize {
     let ticks = (0..20).map(|_| catch_unwind(AssertUnwindSafe(|| _ = room.step())).is_err());
     ticks.filter(|&panicked| panicked).count()

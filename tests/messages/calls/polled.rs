@@ -49,7 +49,7 @@ fn the_body_of_a_polled_call_runs_if_the_program_asks_for_it() {
     let mut left = Vec::new();
     while let Some(received) = room.server.poll_call::<Hero>() {
         if received.object == heroes[1] && matches!(received.call, HeroCall::Fire { .. }) {
-            // Its object is removed before it runs.
+            // The object of the call is removed before the call runs.
             room.server.despawn(heroes[1]);
         }
         left.extend(room.server.run_call(received));
@@ -58,7 +58,7 @@ fn the_body_of_a_polled_call_runs_if_the_program_asks_for_it() {
     let [received] = left.as_slice() else { panic!("{left:?}") };
     assert_eq!((received.object, received.caller), (heroes[0], Some(room.guests[0].id)));
     assert!(matches!(received.call, HeroCall::Jump { height: 3 }));
-    // On a client, too.
+    // A client can poll its calls too.
     room.server.call(heroes[0]).hit(5).unwrap();
     let packets = room.tick();
     room.deliver(0, &packets[0]);

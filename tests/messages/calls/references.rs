@@ -195,7 +195,7 @@ fn s217_r22_a_call_for_a_new_object_runs_after_the_object_came() {
     room.settle();
     assert_eq!(ran_on(&room, 0, hero), ["hit 1"]);
     assert_eq!(ran_on(&room, 0, heroes[0]), ["hit 2"], "calls of other objects do not wait");
-    // The call is not in the lost packet with the object.
+    // The packet with the object is lost. The call is made afterwards, so it is in a later packet.
     let hero = spawn_for_first(&mut room);
     drop(room.tick());
     room.server.call(hero).hit(3).unwrap();

@@ -77,6 +77,19 @@ fn s214_a_call_on_an_object_that_is_gone_is_ignored_and_counted() {
 }
 
 #[test]
+fn s214_an_owner_may_call_while_its_object_is_hidden_from_it() {
+    let (mut room, heroes) = room(1);
+    let id = room.guests[0].id;
+    room.guests[0].client.call(heroes[0]).fire(1).unwrap();
+    let packets = room.replies(0);
+    room.server.object(heroes[0]).set_visible(id, false);
+    room.hear(0, &packets);
+    room.settle();
+    assert_eq!(ran_on_server(&room, heroes[0]), ["fire 1"]);
+    assert_eq!(room.server.connection_info(id).stats().map(|stats| stats.ignored_calls), Some(0));
+}
+
+#[test]
 fn s221_a_call_that_its_validator_rejects_does_not_run_and_ends_the_connection() {
     let (mut room, heroes) = room(2);
     room.guests[0].client.call(heroes[0]).fire(360).unwrap();
@@ -113,7 +126,7 @@ fn s218_a_multicast_goes_only_to_clients_that_have_the_object() {
     room.settle();
     assert_eq!(ran_on(&room, 1, hero), ["announce 1", "explode 2"]);
     assert!(room.guests[2].client.get(hero).is_none());
-    // The call is not kept for later either.
+    // The client does not receive the call later either.
     room.server.object(hero).set_visible(id, true);
     room.settle();
     assert_eq!(ran_on(&room, 2, hero), [""; 0]);

@@ -1,4 +1,4 @@
-//! How many bytes calls take.
+//! How many bytes calls need in packets.
 
 use super::room;
 use crate::support::size;

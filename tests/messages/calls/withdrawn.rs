@@ -1,5 +1,5 @@
-//! Calls that wait or were lost when their client loses the right to them are withdrawn. Packets that are
-//! made afterwards contain nothing of their parameters, and later calls do not wait for them.
+//! If a client loses the right to a call that still waits or was lost, the server withdraws the call. Packets
+//! that are made afterwards contain nothing of its parameters, and later calls do not wait for it.
 
 use repl::prelude::*;
 use repl::{Area, Dormancy, Group};
@@ -49,7 +49,7 @@ impl Spy {
     }
 }
 
-/// A kind of calls with a secret.
+/// A kind of call whose parameter is the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Whisper,
@@ -70,7 +70,7 @@ impl Kind {
     }
 }
 
-/// How many bytes of ballast a call has. The calls take one packet, three packets and many packets.
+/// How many bytes a call has besides the secret, so that it needs one packet, three packets or many packets.
 const SIZES: [usize; 3] = [0, 3_200, 32_000];
 
 /// A room with two guests. The first one loses the right to calls on a spy.
@@ -90,9 +90,9 @@ struct Stage {
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
-    /// Whether the first guest owns the spy before.
+    /// Whether the first guest owns the spy before `lose`.
     owns: bool,
-    /// Whether the guest still sees the spy afterwards, so that it only loses the calls for the owner.
+    /// Whether the guest still sees the spy after `lose`, so that it only loses the calls for the owner.
     still_sees: bool,
     prepare: fn(&mut Stage),
     lose: fn(&mut Stage),
@@ -265,15 +265,16 @@ impl Stage {
         self.room.server.call(self.other).whisper(number, Vec::new()).unwrap();
     }
 
-    /// Ticks the server. Returns the packets for the first guest, after the other guest got its own.
+    /// Ticks the server, and delivers the packets for the other guest. Returns the packets for the first
+    /// guest.
     fn tick(&mut self) -> Packets {
         let mut packets = self.room.tick();
         self.room.deliver(1, &packets[1]);
         packets.swap_remove(0)
     }
 
-    /// Runs for a while. Asserts that no packet contains the secret, and that the numbers have arrived in
-    /// their order.
+    /// Runs 120 ticks. Asserts that no packet contains the secret, and that `numbers` have arrived in their
+    /// order.
     fn check(&mut self, context: &str, numbers: &[u128]) {
         let mut found = 0;
         for _ in 0..120 {
@@ -295,8 +296,8 @@ fn has_secret(packet: &[u8]) -> bool {
     leaks(packet, &SECRET.to_le_bytes())
 }
 
-/// Runs a test for each way, kind and size, if the first guest first has the right to the call and then loses
-/// it.
+/// Runs a test for each way, kind and size with which the first guest first has the right to the call and
+/// then loses it.
 fn for_all(sizes: &[usize], test: impl Fn(&Way, Kind, usize, &str)) {
     for way in &WAYS {
         for kind in Kind::ALL {
@@ -397,7 +398,7 @@ fn r22_the_parts_of_a_call_that_wait_for_the_budget_are_withdrawn() {
 fn r22_a_call_that_waits_for_its_object_is_dropped_when_its_client_loses_the_right_to_it() {
     for_all(&SIZES[..1], |way, kind, bytes, context| {
         let mut stage = Stage::new(way);
-        // The client has not acknowledged this spy.
+        // The client has not acknowledged this spy yet, so the call waits.
         stage.spy = stage.room.server.spawn(Spy::default());
         stage.room.server.object(stage.spy).set_relevancy(Relevancy::Always);
         stage.prepare(way);
@@ -411,7 +412,7 @@ fn r22_a_call_that_waits_for_its_object_is_dropped_when_its_client_loses_the_rig
     });
 }
 
-/// A silent link is tried again long before its packets count as lost.
+/// If no acks arrive, the server sends again long before the unacknowledged packets count as lost.
 #[test]
 fn r22_r09_a_silent_link_is_not_tried_with_a_call_to_which_its_client_lost_the_right() {
     for_all(&SIZES[..2], |way, kind, bytes, context| {
@@ -519,7 +520,7 @@ fn r22_s210_a_call_before_the_tear_off_arrives_before_its_client_is_told() {
         for lost in 0..3 {
             let mut stage = Stage::new(&WAYS[0]);
             if lost == 2 {
-                // The client has not acknowledged this spy, so the call waits.
+                // The client has not acknowledged this spy yet, so the call waits.
                 stage.spy = stage.room.server.spawn(Spy::default());
                 stage.room.server.object(stage.spy).set_relevancy(Relevancy::Always);
                 stage.prepare(&WAYS[0]);
@@ -547,7 +548,7 @@ fn r22_s210_who_owned_an_object_when_it_was_torn_off_gets_its_calls_whoever_owns
     for waits in [false, true] {
         let mut stage = Stage::new(&WAYS[0]);
         if waits {
-            // The client has not acknowledged this spy, so the call waits.
+            // The client has not acknowledged this spy yet, so the call waits.
             stage.spy = stage.room.server.spawn(Spy::default());
             stage.room.server.object(stage.spy).set_relevancy(Relevancy::Always);
         }
@@ -600,7 +601,8 @@ fn r22_a_client_that_loses_and_regains_the_right_in_a_tick_gets_the_call_once() 
     assert_eq!(stage.room.guests[1].client[stage.spy].heard, []);
 }
 
-/// The size of a withdrawn call counts until its mark arrives, so both sides agree on the limits.
+/// In place of a withdrawn call the server sends a mark. The size of the call counts towards the limits until
+/// the mark arrives, so both sides agree on the limits.
 #[test]
 fn r20_many_withdrawn_calls_leave_room_for_others_when_their_marks_have_arrived() {
     // The greatest number of calls for which there is room.

@@ -67,7 +67,6 @@ pub(crate) fn run(args: &Join) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A client with its connection.
 struct Sailor {
     client: Client,
     quic: QuicClient,
@@ -139,7 +138,7 @@ impl Sailor {
         self.client.connection_info().stats()
     }
 
-    /// Returns the delay that 95 of 100 changes did not exceed.
+    /// Returns the delay in milliseconds that 95 of 100 changes did not exceed.
     fn slowest_delay(&mut self) -> u32 {
         self.delays_ms.sort_unstable();
         self.delays_ms.get(self.delays_ms.len() * 95 / 100).copied().unwrap_or(u32::MAX)

@@ -40,7 +40,7 @@ pub(crate) enum Stage {
 #[replicated(all)]
 pub(crate) struct Course {
     pub(crate) stage: Stage,
-    /// The sum of all ships when they have come to rest.
+    /// The [`sum`] over all ships after their last change.
     pub(crate) sum: u64,
 }
 

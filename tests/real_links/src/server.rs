@@ -60,7 +60,6 @@ pub(crate) fn run(args: &Serve) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The server with its objects and its transport.
 struct Harbour {
     server: Server,
     quic: QuicServer,

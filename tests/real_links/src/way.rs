@@ -68,8 +68,8 @@ pub(crate) fn run(args: &Delay) -> io::Result<()> {
     }
 }
 
-/// Returns the result of a socket. Returns `None` if the socket has nothing now, or if the receiver is not
-/// there.
+/// Returns the result of a socket. Returns `None` if the socket has nothing to read now, or if nobody listens
+/// at the receiver's address.
 fn passed<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,6 +1,6 @@
 //! Clients that change their addresses, and sessions that meet at one address (R25).
 //!
-//! *Invariant:* a client goes on with the objects that it has. Nothing that must arrive is lost.
+//! *Invariant:* a client keeps the objects that it has, and receives everything that must arrive.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn r25_a_client_whose_address_changes_goes_on_at_the_new_one_and_misses_nothing(
         let ids = world.connected();
         for address in 10..13 {
             world.rebind(0, address);
-            // Spawned and removed while the server does not know where the client is.
+            // A ship is spawned and removed while the server does not know where the client is.
             let spawned = world.server.spawn(Ship { hull: 5 });
             world.run(TICK * 20);
             let late = world.server.spawn(Ship { hull: 6 });
@@ -103,7 +103,7 @@ fn r25_two_clients_behind_one_nat_do_not_mix() {
     assert!(world.is_current(1) && world.guests[1].end.is_none());
 }
 
-/// Records the first hello with a cookie of a client, which is not delivered.
+/// Returns the first hello of a client that contains a cookie. The hello is not delivered.
 fn hello_with_cookie(world: &mut World, guest: usize) -> Vec<u8> {
     let (now, from) = (world.now, world.guests[guest].address);
     let client = &mut world.guests[guest].client;
@@ -146,7 +146,7 @@ fn r25_an_old_hello_of_a_session_does_not_move_it() {
     assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
     world.endpoint.receive(&mut world.server, world.now, PeerId(1), &old);
     assert_eq!(world.endpoint.address(id), Some(PeerId(2)));
-    // The answer is another cookie. A client that is connected ignores it.
+    // The answer contains another cookie. A client that is connected ignores it.
     let (to, answer) = world.endpoint.poll_transmit(&mut world.server).expect("an answer");
     assert_eq!((to, answer.len()), (PeerId(1), 13));
     let client = &mut world.guests[0].client;
@@ -188,7 +188,7 @@ fn r25_who_knows_a_session_but_not_its_token_cannot_take_it_away() {
     world.enter(1, 70);
     world.run_until(|world| world.sees(0));
     let id = world.connected()[0];
-    // A thief with the same session number at another address.
+    // A thief uses the same session number at another address.
     world.enter(2, 70);
     world.run(Duration::from_secs(3));
     assert_eq!(world.endpoint.address(id), Some(PeerId(1)));
@@ -256,7 +256,7 @@ fn r25_a_client_whose_address_changes_before_its_first_packet_with_the_token_is_
         }
         world.enter(1, 70);
         world.run_until(|world| world.server.connections().count() == 1 + usize::from(settled));
-        // Nothing more that the client sends from its old address arrives.
+        // From now on, packets that the client sends from its old address are lost.
         let there = world.network.link(PeerId(1), SERVER, LinkConditions::wifi());
         world.network.sever(there);
         world.run_until(|world| world.guests[0].client.is_connected());

@@ -12,7 +12,6 @@ use repl::{BitReader, BitWriter, DisconnectReason, EndpointConfig};
 use super::world::{SERVER, Ship, World, hello};
 use crate::forge::seal;
 
-/// Returns a link that loses three of ten packets.
 fn lossy() -> LinkConditions {
     LinkConditions::wifi().with_loss(0.3)
 }

@@ -13,20 +13,19 @@ use super::world::Ship;
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// How long the application takes to decide about a login.
+/// How long the application needs to decide about a login.
 const DECISION: Duration = Duration::from_millis(200);
 
-/// The time that a packet of the honest client takes in each direction.
+/// How long a packet of the honest client travels, in each direction.
 const ONE_WAY: Duration = Duration::from_millis(40);
 
-/// The address of the honest client.
 const HONEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4_000);
 
 /// What the flooding hosts do.
 #[derive(Clone, Copy)]
 struct Flood {
     hosts: u32,
-    /// How many new ports there are in a second, of all hosts together.
+    /// How many new ports per second the hosts use, all hosts together.
     ports_per_second: u32,
     login: Login,
     max_connections: usize,
@@ -89,7 +88,7 @@ impl Scene {
         }
     }
 
-    /// Polls all packets. Those to flooding hosts are passed to `arrived` immediately.
+    /// Polls all packets. Packets to flooding hosts are passed to `arrived` immediately.
     fn transmit(&mut self, mut arrived: impl FnMut(SocketAddr, &[u8])) {
         while let Some((to, packet)) = self.endpoint.poll_transmit(&mut self.server) {
             if to == HONEST {
@@ -119,8 +118,8 @@ fn arrived(link: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Vec<Vec<u
     link.drain(..count).map(|(_, packet)| packet).collect()
 }
 
-/// Runs the flood for a second, and then beside an honest client for some more. Returns how long the client
-/// took to have the ship and to stay connected, and how many half-open connections there were at most.
+/// Runs the flood alone for one second, and then for three seconds beside an honest client. Returns the time
+/// until the client had the ship and stayed connected, and the greatest number of connections at one time.
 fn join_beside(flood: Flood) -> (Duration, usize) {
     let mut scene = Scene::new(flood);
     let mut honest = client(7);
@@ -175,7 +174,7 @@ fn r26_an_honest_client_joins_beside_floods_from_one_host_and_from_sixteen() {
 
 #[test]
 fn r26_an_honest_client_joins_beside_a_flood_that_takes_all_places() {
-    // 250 hosts take all 256 places, so the honest client may lose its place a few times.
+    // 250 hosts occupy all 256 places, so the honest client may lose its place a few times.
     let flood = Flood { hosts: 250, ports_per_second: 2_500, login: Login::Open, max_connections: 1_024 };
     let (joined, _) = join_beside(flood);
     assert!(joined <= Duration::from_secs(3), "{joined:?}");

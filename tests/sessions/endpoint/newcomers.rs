@@ -1,4 +1,4 @@
-//! Several sessions at one address: hellos that come late, and clients that were started again (R25).
+//! Several sessions at one address: hellos that arrive late, and clients that were started again (R25).
 //!
 //! *Invariant:* the address belongs to the client that was the last to show that it received its welcome.
 
@@ -58,7 +58,7 @@ impl Place {
         self.answer(client);
     }
 
-    /// Returns the hello of a client with a right cookie, which has not arrived yet.
+    /// Returns the hello of a client with a valid cookie. The hello is not delivered.
     fn late_hello(&mut self, session: u64) -> Vec<u8> {
         let mut late = client(session);
         self.sent_by(&mut late).iter().for_each(|packet| self.hear(packet));
@@ -68,7 +68,8 @@ impl Place {
         late.poll_transmit().expect("a hello with a cookie").to_vec()
     }
 
-    /// Returns a client that was welcomed, and whose proof of this has not arrived yet.
+    /// Returns a client that has received its welcome. The packet that proves this has not reached the
+    /// server.
     fn welcomed(&mut self, session: u64) -> Client {
         let mut newcomer = client(session);
         while !newcomer.is_connected() {
@@ -158,7 +159,7 @@ fn r25_a_client_that_is_replaced_tries_once_more() {
             ends_of.extend(ends(client));
         }
     }
-    // Both have the same address, so each replaces the other until one of them gives up.
+    // Both clients have the same address, so each replaces the other until one of them gives up.
     assert_eq!(all_ends[0], [DisconnectReason::Replaced, DisconnectReason::Replaced]);
     assert_eq!(all_ends[1], [DisconnectReason::Replaced]);
     assert!(clients[0].connection_info().is_over() && clients[1].is_connected());
@@ -175,7 +176,7 @@ fn r25_a_client_that_is_replaced_after_a_long_session_tries_again() {
         (0..10).for_each(|_| place.step(&mut other));
         assert!(other.is_connected());
         drop(other);
-        // It comes back, and stays for more than a timeout.
+        // The first client comes back, and stays for more than a timeout.
         (0..800).for_each(|_| place.step(&mut client_here));
         assert!(client_here.is_connected(), "{:?}", ends(&mut client_here));
     }

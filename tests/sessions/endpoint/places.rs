@@ -37,7 +37,7 @@ struct Inn {
     endpoint: Endpoint,
     now: Duration,
     sessions: u64,
-    /// The connections that have begun and not ended, from the events.
+    /// The connections that have begun and have not ended, according to the events.
     begun: BTreeSet<ConnectionId>,
 }
 
@@ -105,7 +105,7 @@ impl Inn {
         }
     }
 
-    /// Returns a client at an address that is connected, and has shown that it is.
+    /// Returns a client at this address. The server knows that the client is connected.
     fn settled(&mut self, at: SocketAddr) -> Client {
         self.sessions += 1;
         let mut client = client(self.sessions);
@@ -146,7 +146,7 @@ fn r26_no_half_open_connection_keeps_the_last_place() {
 #[test]
 fn r26_half_open_connections_make_room_for_clients_that_show_their_tokens() {
     let mut inn = Inn::new(EndpointConfig { max_connections: 4, ..EndpointConfig::default() });
-    // These have begun, and take two places.
+    // The first two connections have begun, and occupy two places.
     (1..=2).for_each(|number| _ = inn.half_open(host(number, 1)));
     assert_eq!(inn.begun.len(), 2);
     for number in 3..=6 {

@@ -102,7 +102,7 @@ fn a_client_says_whether_it_tries_again_and_which_server_it_had_last() {
 #[test]
 fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wrong() {
     let mut world = world_with(1, 4);
-    // Many objects come and go, so that generations are greater than one.
+    // Many objects are spawned and removed, so that generations are greater than one.
     let mut old = vec![world.ship];
     for round in 0..5 {
         let ships: Vec<_> = (0..10).map(|hull| world.server.spawn(Ship { hull: hull + round })).collect();
@@ -140,7 +140,8 @@ fn r18_references_to_objects_of_a_server_before_its_restart_are_dead_and_not_wro
         assert_eq!(captains, (0..4).map(|hull| (hull as u8 + 1, Some(hull))).collect());
         let flagship = there.flagship;
         old.extend(client.objects::<Ship>().map(|(ship, _)| ship));
-        // Values in them change, entries leave, and references go back to the server.
+        // Values of these objects change, entries are removed, and the client sends references back to the
+        // server.
         world.server[fleet].captains.insert(90, ships[2]);
         world.server[fleet].captains.remove(&1);
         world.server[fleet].order.remove(0);

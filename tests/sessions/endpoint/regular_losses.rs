@@ -7,8 +7,8 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{Channel, Endpoint, EndpointConfig};
 
-/// The longest time until something arrives. There are at least four tries a second, and up to three of four
-/// tries fail. Several tries in a row can fall into the same part of a period.
+/// The longest time until something arrives. A side tries at least four times a second, and up to three of
+/// four tries are lost. Several tries in a row can fall into the lost part of a period.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// An object that changes rarely.
@@ -28,7 +28,7 @@ struct Pattern {
     period: u32,
     lost: u32,
     phase: u32,
-    /// Whether the packets to the server and those to the client are lost.
+    /// Whether packets to the server are lost, and whether packets to the client are lost.
     directions: [bool; 2],
 }
 
@@ -102,7 +102,7 @@ impl Sea {
         self.client.get(self.buoy).map(|buoy| buoy.depth)
     }
 
-    /// Joins, and then sends nothing for this time.
+    /// Joins, and then changes nothing for this time.
     fn rest(&mut self, time: Duration) {
         self.run_until(LONGEST, |sea| sea.depth() == Some(1));
         let rested = self.now() + time;
@@ -149,7 +149,8 @@ fn r09_the_first_state_arrives_in_whatever_phase_of_regular_losses_a_client_join
     }
 }
 
-/// At 8 Hz, keep-alive packets are one or two ticks apart.
+/// At 8 Hz, keep-alive packets are one or two ticks apart, so several in a row can be in ticks that lose
+/// packets.
 #[test]
 fn r09_an_idle_connection_lives_for_long_while_every_second_tick_is_lost() {
     for session in 1..=40 {
@@ -158,7 +159,7 @@ fn r09_an_idle_connection_lives_for_long_while_every_second_tick_is_lost() {
     }
 }
 
-/// Clients of a server that has turns for only some of them in each tick.
+/// A server that sends to only some of its clients in each tick, and these clients.
 struct Convoy {
     tick: Duration,
     server: Server,

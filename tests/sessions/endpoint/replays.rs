@@ -11,7 +11,6 @@ use repl::{DisconnectReason, EndpointConfig};
 
 use super::world::{SERVER, World};
 
-/// Random numbers.
 struct Numbers(u64);
 
 impl Numbers {

@@ -10,7 +10,8 @@ use repl::{EndpointConfig, ServerEvent};
 
 use super::world::World;
 
-/// Joins over a link with this round trip, with a timeout that is a little longer. Returns how long it took.
+/// Joins over a link with this round trip. The timeouts are five seconds longer than the round trip. Returns
+/// how long joining took.
 fn join(round_trip: Duration, login: Login) -> Duration {
     let timeout = round_trip + Duration::from_secs(5);
     let link = LinkConditions { latency: round_trip / 2, ..LinkConditions::perfect() };

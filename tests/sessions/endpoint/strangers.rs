@@ -69,7 +69,7 @@ fn r26_a_hello_shorter_than_an_honest_one_is_answered_with_fewer_bytes_or_not_at
     assert_eq!(server.connections().count(), 0);
 }
 
-/// Returns a packet of any kind that a stranger can make. Its session is not one of the clients'.
+/// Returns a packet of any kind that a stranger can make. Its session is not the session of a client.
 fn forged(numbers: &mut Numbers, recorded: &[Vec<u8>]) -> Vec<u8> {
     let session = numbers.next();
     let mut writer = BitWriter::new();
@@ -103,7 +103,7 @@ fn forged(numbers: &mut Numbers, recorded: &[Vec<u8>]) -> Vec<u8> {
         2 => state(numbers.next() as u16, session, |writer| {
             (0..4).for_each(|_| writer.write_bits(numbers.next() >> 40, 24));
         }),
-        // A packet of another session, as it was sent.
+        // A recorded packet of another session, unchanged.
         3 => recorded[numbers.below(recorded.len())].clone(),
         // Any bytes.
         _ => (0..numbers.below(1_400)).map(|_| numbers.next() as u8).collect(),
@@ -151,7 +151,7 @@ fn r25_a_hundred_thousand_forged_and_replayed_packets_have_no_effect() {
     for _ in 0..1_000 {
         for _ in 0..100 {
             let packet = forged(&mut numbers, &recorded);
-            // One address in two is a client's.
+            // Half of these addresses belong to clients.
             let from = PeerId(numbers.below(8) as u32 + 1);
             world.endpoint.receive(&mut world.server, world.now, from, &packet);
             bytes.entry(from).or_default().0 += packet.len();

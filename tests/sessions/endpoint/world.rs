@@ -10,10 +10,8 @@ use repl::prelude::*;
 use repl::sim::{LinkConditions, Network, PeerId};
 use repl::{Channel, DisconnectReason, Endpoint, EndpointConfig};
 
-/// One step of a world.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
 
-/// The address of the server.
 pub(crate) const SERVER: PeerId = PeerId(0);
 
 /// An object that every client sees.
@@ -23,7 +21,7 @@ pub(crate) struct Ship {
     pub(crate) hull: u64,
 }
 
-/// An object with references in all places.
+/// An object with references in all kinds of fields.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 pub(crate) struct Fleet {
@@ -60,7 +58,6 @@ fn serve(config: ServerConfig) -> (Server, ObjectRef<Ship>) {
     (server, ship)
 }
 
-/// A client and its address.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) address: PeerId,
@@ -233,8 +230,8 @@ impl World {
             && client.get(self.ship).is_some_and(|ship| ship.hull + 62 > self.server[self.ship].hull)
     }
 
-    /// Returns whether a client has a value of the ship from the last two round trips. If a round trip takes
-    /// longer than 1,024 packets, the server waits for acks in between (R6).
+    /// Returns whether a client has a value of the ship from the last two round trips. If more than 1,024
+    /// packets are sent in a round trip, the server waits for acks in between (R6).
     pub(crate) fn is_current_after(&self, guest: usize, round_trip: Duration) -> bool {
         let ticks = (round_trip.as_millis() * 2 / TICK.as_millis()) as u64 + 8;
         let client = &self.guests[guest].client;
@@ -242,7 +239,7 @@ impl World {
             && client.get(self.ship).is_some_and(|ship| ship.hull + ticks > self.server[self.ship].hull)
     }
 
-    /// Returns the connections that began, in their order.
+    /// Returns the connections that began, in the order of their beginnings.
     pub(crate) fn connected(&self) -> Vec<ConnectionId> {
         let of = |event: &ServerEvent| match event {
             ServerEvent::Connected(id) => Some(*id),
@@ -251,7 +248,7 @@ impl World {
         self.events.iter().filter_map(of).collect()
     }
 
-    /// Returns the connections that ended, in their order, and the reasons.
+    /// Returns the connections that ended, in the order of their ends, and the reasons.
     pub(crate) fn disconnected(&self) -> Vec<(ConnectionId, DisconnectReason)> {
         let of = |event: &ServerEvent| match event {
             ServerEvent::Disconnected(id, reason) => Some((*id, reason.clone())),

@@ -18,7 +18,7 @@ fn updates(room: &mut Room) -> Vec<(ObjectRef<()>, UpdateKind)> {
     updates.map(|update| (update.object, update.what)).collect()
 }
 
-/// Returns the updates of a new hero of the host.
+/// Returns the updates that report a new hero of the host.
 fn own(hero: ObjectRef<Hero>) -> [(ObjectRef<()>, UpdateKind); 2] {
     [UpdateKind::Spawned, UpdateKind::Owner].map(|what| (hero.erase(), what))
 }

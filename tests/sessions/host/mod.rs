@@ -115,7 +115,7 @@ impl Hero {
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Chat(String);
 
-/// A message that refers to an object, and is quantised.
+/// A message with a reference to an object and a quantised value.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Found {
     hero: ObjectRef<Hero>,
@@ -123,7 +123,7 @@ struct Found {
     far: f32,
 }
 
-/// A message of which only a few may be sent in a second.
+/// A message type with a small limit per second.
 #[derive(NetSerialize, Clone, Debug, PartialEq)]
 struct Step(u8, Vec<u8>);
 
@@ -157,7 +157,6 @@ fn spawn(server: &mut Server, owner: ConnectionId) -> ObjectRef<Hero> {
     hero
 }
 
-/// Returns the host of a room.
 fn host(room: &mut Room) -> HostHandle<'_> {
     room.server.host().expect("a host")
 }
@@ -206,7 +205,6 @@ fn each_line_of_the_table_in_the_guide_has_tests_that_are_there() {
     }
 }
 
-/// Returns the events of the server.
 fn server_events(room: &mut Room) -> Vec<ServerEvent> {
     std::iter::from_fn(|| room.server.poll_event()).collect()
 }

@@ -42,7 +42,8 @@ fn a_host_that_is_disconnected_is_gone_at_once() {
     assert!(room.server.host().is_none() && !room.server.connection_info(id).is_host());
     assert_eq!(server_events(&mut room), [ServerEvent::Disconnected(id, DisconnectReason::Closed)]);
     assert_eq!(room.server.connections().collect::<Vec<_>>(), [room.guests[0].id]);
-    // As with a client: its messages can still be polled, its calls do not run, and it stays the owner.
+    // A host that has left is like a client that has left: its messages can still be polled, its calls do not
+    // run, and it remains the owner.
     assert_eq!(room.server.poll_message(), Some((id, Chat("bye".to_owned()))));
     room.settle();
     assert_eq!(super::ran(&room, heroes[0]), [""; 0]);

@@ -13,7 +13,6 @@ use super::store::{self, Badge, Component, KINDS, Life, Place, Root, Told};
 /// What a client has of an entity: the values of its components, by kinds.
 pub(crate) type Family = [Option<u32>; KINDS];
 
-/// A client.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     /// The objects as the polled updates describe them.

@@ -26,7 +26,7 @@ fn r22_s202_families_come_whole_and_leave_whole() {
     seeds(0..1_000).for_each(run);
 }
 
-/// This is a second test, so that both run at the same time.
+/// A second test with other seeds, so that the two tests run at the same time.
 #[test]
 fn r22_s202_more_families_come_whole_and_leave_whole() {
     seeds(1_000..2_000).for_each(run);

@@ -71,7 +71,6 @@ pub(crate) struct Told {
     pub(crate) badge: Badge,
 }
 
-/// How many kinds of components there are.
 pub(crate) const KINDS: usize = 3;
 
 /// A component in the store.

@@ -16,7 +16,6 @@ const GUESTS: u32 = 2;
 const SERVER: PeerId = PeerId(0);
 const CREW: Group = Group(7);
 
-/// The world.
 pub(crate) struct World {
     rng: Rng,
     network: Network,
@@ -230,8 +229,8 @@ fn visible(server: &Server, id: ConnectionId, entity: &Entity) -> Family {
     })
 }
 
-/// Asserts that an entity that has just come has all components that were inserted when it was spawned, and
-/// that are still there and may be seen.
+/// Asserts that an entity that has just appeared on a client has all components that were inserted when it
+/// was spawned, that still exist, and that the client may see.
 fn assert_whole(guest: &Guest, server: &Server, id: ConnectionId, entities: &[Entity]) {
     for entity in entities.iter().filter(|entity| guest.arrived.contains(&entity.number)) {
         let Some(family) = guest.families.get(&entity.number) else { continue };

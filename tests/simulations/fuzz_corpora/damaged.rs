@@ -10,7 +10,7 @@ use super::targets::{to_client, to_server};
 use super::visits::recordings;
 use super::{client_sessions, server_sessions};
 
-/// One packet of a session: who sends it and when, and its content.
+/// One packet of a session: a head that says who sends it and when, and its content.
 type Packet = (u8, Vec<u8>);
 
 /// Damages up to four packets of a session. `others` are packets of any session.

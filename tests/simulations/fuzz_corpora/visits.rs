@@ -15,11 +15,11 @@ use super::{corpus, update};
 struct Visitor {
     client: Client,
     address: u8,
-    /// Which of the four sessions it has.
+    /// Which of the four sessions the client has.
     session: u8,
-    /// Whether it sends something in each tick.
+    /// Whether the client sends something in each tick.
     talks: bool,
-    /// Whether its packets arrive.
+    /// Whether the client's packets arrive.
     is_heard: bool,
 }
 

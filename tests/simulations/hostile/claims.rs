@@ -23,15 +23,14 @@ const FRIENDS: u64 = 8;
 const MAYBE: u64 = 9;
 const GRID: u64 = 12;
 
-/// Writes the header of an actor or pebble that opens in `slot` as the first of its segment. The properties
-/// follow.
+/// Writes the start of the first opening of a segment: an actor or pebble in `slot`. Its properties follow.
 fn open(slot: u64, class: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(slot, 0);
     origin(0, class, 0, writer);
 }
 
-/// Writes the generation, class and archetype of an object, that the client is a simulated proxy that does
-/// not own it, and that the packet does not contain all of its properties.
+/// Writes the generation, class and archetype of an object. It also says that the client does not own the
+/// object and is a simulated proxy, and that not all properties follow.
 pub(super) fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(generation, 2);
     writer.write_below(class, 2);
@@ -40,7 +39,7 @@ pub(super) fn origin(generation: u64, class: u64, archetype: u64, writer: &mut B
     writer.write_flag(false);
 }
 
-/// Writes how many objects open, including the first.
+/// Writes how many openings are in consecutive slots (a run), including the first.
 pub(super) fn run(objects: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(objects - 1, 0);
 }
@@ -233,9 +232,9 @@ fn openings_in_used_slots_and_of_unknown_classes_are_refused() {
 
 #[test]
 fn roles_that_no_server_sends_are_refused() {
-    // A server sends an autonomous proxy that the client does not own as a simulated proxy, which has a short
-    // form of one bit. The long form of a simulated proxy says that the object has a parent. An opening may
-    // contain the long form only once.
+    // If a client does not own an autonomous proxy, the server sends it as a simulated proxy. A simulated
+    // proxy has a short form of one bit. Its long form says that the object has a parent, and may occur only
+    // once in an opening.
     let autonomous = |writer: &mut BitWriter| writer.write_bits(0b01 | 2 << 2, 5);
     let twice_below = |writer: &mut BitWriter| {
         writer.write_bits(0b01 | 1 << 2, 5);

@@ -107,7 +107,7 @@ fn an_object_that_appears_or_disappears_costs_nothing_for_objects_that_refer_to_
     }
 }
 
-/// Returns a room with one client, which has so many walls.
+/// Returns a room with one client, which has this many walls.
 fn walls(count: usize) -> (Room, Vec<ObjectRef<Wall>>) {
     let register = |client: &mut Client| {
         client.register::<Wall>();

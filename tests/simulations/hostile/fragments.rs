@@ -100,7 +100,7 @@ fn many_fragments_cost_no_more_than_their_bits() {
 
 #[test]
 fn incomplete_blobs_are_bounded() {
-    // Each blob claims to be the only one in progress, so the client drops the one before.
+    // Each blob claims to be the only one in progress, so the client drops the previous blob.
     let mut client = client_with_both();
     let ((), most) = measure(|| {
         for number in 1..300_u16 {
@@ -133,7 +133,7 @@ fn incomplete_blobs_are_bounded() {
             other.receive(Duration::ZERO, &packet).is_err()
         })
     });
-    // The size is one and a half times the limit of this client, and 4 KiB.
+    // The first term is one and a half times the limit of this client.
     assert!(refused && most <= 8_192 * 3 / 2 + 4_096 + budget(80), "{most} bytes");
 }
 

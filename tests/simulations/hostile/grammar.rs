@@ -15,14 +15,15 @@ use super::forge::{Numbers, segment, state};
 use super::recording::{SESSION, client_of};
 use super::{budget, shown, worth};
 
-/// How many slots hold actors before the random bodies, from the first slot on.
+/// How many slots contain actors before a random body arrives. They begin with slot 0.
 const ACTORS: u64 = 8;
-/// How many slots hold pebbles, after the actors.
+/// How many slots contain pebbles. They follow the actors.
 const PEBBLES: u64 = 24;
 /// The number of slots of a client.
 const SLOTS: u64 = 64;
 
-/// Sets of handles of an actor: the score, the name, the optional number, and two of them.
+/// Sets of handles of an actor: the score, the name, the optional number, and the score with the optional
+/// number.
 const LISTS: [&[u64]; 4] = [&[1], &[2], &[9], &[1, 9]];
 
 /// One body, while it is written.
@@ -36,7 +37,6 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Returns true one time in `times`.
     fn is_one_in(&mut self, times: usize) -> bool {
         self.numbers.below(times) == 0
     }
@@ -83,7 +83,7 @@ impl Body<'_> {
             }
         }
         if may_be_empty {
-            // Not all properties.
+            // Not all properties follow.
             self.writer.write_flag(false);
         }
         let list = self.any_list(class);

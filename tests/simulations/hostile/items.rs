@@ -23,7 +23,7 @@ const LISTED: u64 = 1;
 const ALL_BUT_LISTED: u64 = 2;
 const ALL_BUT_NEW: u64 = 3;
 
-/// Begins an update of the numbers of the actor in slot 3.
+/// Begins an update of the array `numbers` of the actor in slot 3.
 fn numbers(removals: u64, writer: &mut BitWriter) {
     update(3, NUMBERS, writer);
     writer.write_bits(removals, 2);

@@ -145,15 +145,15 @@ fn shown(client: &Client) -> Shown {
 /// the index.
 const BESIDE_ITEM: usize = 48;
 
-/// Returns how many bytes a packet of `len` bytes may take, not counting the objects that it creates.
+/// Returns how many bytes a packet of `len` bytes may make its receiver allocate, not counting the objects
+/// that it creates.
 const fn budget(len: usize) -> usize {
     16 * len + 4_096
 }
 
-/// Returns how many bytes the objects that a client shows may have taken. Objects with notifies are stored
-/// twice, and a third time if items with arrays have callbacks. A vector has space for at least four
-/// elements, and for twice as many each time it grows. Each object and each reference takes some bytes of
-/// bookkeeping.
+/// Returns how many bytes the objects that a client shows may occupy. Objects with notifies are stored twice,
+/// and a third time if items with arrays have callbacks. A vector has space for at least four elements, and
+/// for twice as many each time it grows. Each object and each reference needs some bytes of bookkeeping.
 fn worth(client: &Client) -> usize {
     let (mut bytes, mut actors, mut references) = (0, 0_usize, 0);
     for (_, actor) in client.objects::<Actor>() {

@@ -14,7 +14,7 @@ use super::recording::SESSION;
 use super::support::collect;
 
 const TICK: Duration = Duration::from_millis(16);
-/// The channels by their names: texts in order, and without an order.
+/// The numbers of the channels: texts in order, and texts without an order.
 const ORDERED: u64 = 0;
 const UNORDERED: u64 = 1;
 
@@ -59,7 +59,7 @@ impl Forger {
         forger
     }
 
-    /// Sends a packet with these messages. Then the server ticks.
+    /// Sends a packet with the messages that `write` writes. Then the server ticks.
     fn send(&mut self, write: impl FnOnce(&mut BitWriter)) {
         self.burst(write);
         self.server.tick(self.now);
@@ -67,20 +67,21 @@ impl Forger {
         self.now += TICK;
     }
 
-    /// Sends a packet with these messages.
+    /// Sends a packet with the messages that `write` writes.
     fn burst(&mut self, write: impl FnOnce(&mut BitWriter)) {
         let mut writer = BitWriter::new();
         writer.write_flag(false);
         writer.write_bits(self.sequence.into(), 16);
         self.sequence += 1;
-        // The packet has its own stamp, no floor, no acks and no segments.
+        // The packet is the first of its tick, does not tell its oldest packet without an ack (the floor),
+        // and has neither acks nor state.
         writer.write_bits(0, 4);
         write(&mut writer);
         let packet = forge::seal(&writer.into_bytes(), self.key);
         self.server.receive(self.id, self.now, &packet);
     }
 
-    /// Sends a part of a message that claims so many bits.
+    /// Sends the part with this index of a message of `length` bits, which is cut into parts of `part` bits.
     fn part(&mut self, channel: u64, number: u64, [length, part]: [u64; 2], index: u64) {
         self.send(|writer| {
             writer.write_flag(false);
@@ -111,7 +112,7 @@ fn r20_a_message_that_is_never_finished_ends_the_connection() {
         let mut forger = Forger::new();
         forger.part(channel, 0, [3_000, 1_000], 0);
         forger.part(channel, 0, [3_000, 1_000], 2);
-        // The client still sends packets, but the other part of its message never comes.
+        // The client still sends packets, but the other part of its message never arrives.
         let begun = forger.now;
         while forger.now < begun + Duration::from_secs(29) {
             forger.send(|_| {});
@@ -172,7 +173,7 @@ fn r20_unfinished_messages_and_their_bytes_are_limited() {
     assert!(matches!(reason, Some(DisconnectReason::Protocol(_))), "{reason:?}");
 }
 
-/// Types whose messages may have 1 MiB.
+/// Types whose messages may have up to 1 MiB.
 const BULK: MessageOptions = MessageOptions { max_bytes: 1 << 20, ..MessageOptions::DEFAULT };
 const BULK_BITS: u64 = 8 << 20;
 
@@ -254,7 +255,7 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
     };
     assert_eq!(part(|forger| forger.part(ORDERED, 0, [3_000, 1_000], 0)), None, "a part that comes again");
     let ignored: fn(&mut Forger) = |forger| {
-        // Parts of the larger size belong to an earlier cut, so they do not complete the message.
+        // These parts are larger, so they belong to an earlier cut of the message, and do not complete it.
         forger.part(ORDERED, 0, [3_000, 1_500], 1);
         forger.part(ORDERED, 0, [3_000, 2_000], 1);
         assert!(forger.server.poll_message::<Ordered>().is_none());
@@ -265,7 +266,7 @@ fn r20_parts_that_cannot_belong_to_a_message_are_refused() {
         |forger| forger.part(ORDERED, 1, [LARGEST + 8, 1_000], 1),
         |forger| forger.part(ORDERED, 1_024, [3_000, 1_000], 1),
         |forger| {
-            // The last part comes, and the completed content is not a valid text.
+            // The last part arrives, and the completed content is not a valid text.
             forger.part(ORDERED, 0, [3_000, 1_000], 1);
             forger.part(ORDERED, 0, [3_000, 1_000], 2);
         },
@@ -324,7 +325,7 @@ fn r20_parts_of_a_packet_that_cut_their_message_differently_are_refused() {
 
 #[test]
 fn r20_a_client_that_sends_too_many_messages_is_disconnected_within_a_second() {
-    // A hundred times as many as allowed.
+    // The client sends a hundred times as many messages as it may send.
     let mut forger = Forger::new();
     let mut text = BitWriter::new();
     Unordered(String::new()).write(&mut text).expect("an empty text");

@@ -23,8 +23,8 @@ fn name(name: Name<'_>, writer: &mut BitWriter) {
     name.into_iter().for_each(|(length, bytes)| path(length, bytes, writer));
 }
 
-/// Writes the opening of a static pebble of weight 9, as the only one of its segment. Archetype 1, the first
-/// that does not exist, stands for a name.
+/// Writes a segment with the opening of a static pebble of weight 9. Archetype 1, the first number without an
+/// archetype, says that the pebble is static.
 fn open(slot: u64, generation: u64, said: Name<'_>, writer: &mut BitWriter) {
     segment(1, writer);
     writer.write_exp_golomb(slot, 0);

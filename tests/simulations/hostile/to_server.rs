@@ -75,7 +75,7 @@ fn try_on(before: &[Vec<u8>], packet: &[u8]) -> bool {
     let (mut server, id, actor, _) = server_after(before);
     let expected = server[actor].clone();
     let ((), most) = measure(|| server.receive(id, Duration::ZERO, packet));
-    // A welcome begins with the objects that exist.
+    // When the server welcomes a client, it also allocates memory for the objects that exist.
     let allowed = budget(packet.len()) + 2 * 512;
     assert!(most <= allowed, "{most} bytes for a packet of {}: {packet:?}", packet.len());
     let stands = server.connections().count() == 1;
@@ -156,14 +156,14 @@ fn ack_of(sequence: u16, last: u16, more: u64, token: u64) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // The content of the header: this is the first packet of its tick, there is no floor, and there is
-    // exactly one range of acks.
+    // The header says: this is the first packet of its tick, it does not tell its oldest packet without an
+    // ack (the floor), and there is exactly one range of acks.
     writer.write_bits(0, 2);
     writer.write_flag(true);
     writer.write_bits(last.into(), 16);
     writer.write_exp_golomb(more, 2);
     writer.write_flag(false);
-    // No state.
+    // The packet has no state.
     writer.write_flag(false);
     seal(&writer.into_bytes(), token)
 }

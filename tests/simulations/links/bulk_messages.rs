@@ -28,7 +28,7 @@ struct Rock {
 const LEVELS: MessageOptions = MessageOptions { max_bytes: 16 << 20, ..MessageOptions::DEFAULT };
 /// The length of a tick. Delays are measured in ticks.
 const TICK_MS: u64 = 17;
-/// A level that takes as much as its type allows.
+/// The size of the largest level that its type allows.
 const LARGEST_BYTES: usize = (16 << 20) - 8;
 
 fn level(bytes: usize) -> Level {
@@ -50,7 +50,7 @@ fn lossy(bits_per_second: u64) -> LinkConditions {
 /// The measurements of a run: when the state, the chats and the level arrived.
 #[derive(Default)]
 struct Measured {
-    /// In milliseconds, of each change of a rock.
+    /// The delay of each change of a rock, in milliseconds.
     delays: Vec<u64>,
     chats: Vec<u64>,
     has_level: bool,
@@ -192,7 +192,8 @@ fn r26_a_level_of_16_mib_reaches_four_clients_and_delays_neither_state_nor_messa
             match part {
                 ..=75 => assert!(with <= without + without / 10, "{part} %: {with} ms instead of {without}"),
                 90 => assert!(with <= without + TICK_MS, "{part} %: {with} ms instead of {without}"),
-                // About 95 % of the packets arrive. What was lost is sent again a little later.
+                // About 95 % of the packets arrive, and the others are sent again a little later. So it
+                // depends on chance to which of them this percentile belongs.
                 95 => {}
                 _ => assert!(with <= without + 4 * TICK_MS, "{part} %: {with} ms instead of {without}"),
             }

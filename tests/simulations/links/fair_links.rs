@@ -52,8 +52,7 @@ impl Case {
         LinkConditions {
             latency: Duration::from_millis(self.round_trip_ms) / 2,
             bandwidth_bytes_per_second: Some(self.rate),
-            // A queue with room for less than two ticks' packets could not even take what is sent in one
-            // tick.
+            // A shorter queue could not store the packets that are sent together in one tick.
             queue_bytes: (product * self.queue).max(self.rate / 30).max(6_000) as usize,
             ..LinkConditions::perfect()
         }

@@ -9,7 +9,7 @@ use repl::sim::LinkConditions;
 
 use crate::linked::{HZ, Linked};
 
-/// An object that takes two packets.
+/// An object that needs two packets.
 #[derive(Replicated, Default)]
 struct Banner {
     #[replicated]
@@ -18,8 +18,8 @@ struct Banner {
 
 const BYTES: usize = 1_500;
 
-/// Some banners of `bytes` bytes change in each tick. Returns after how many ticks a client has the change of
-/// another banner of two packets. If `is_new` is true, this banner is spawned instead of changed.
+/// Some banners of `bytes` bytes change in each tick. Returns the number of ticks until a client has the
+/// change of another banner of two packets. If `is_new` is true, this banner is spawned instead of changed.
 fn wait_of_another(
     (banners, bytes): (usize, usize),
     congestion_control: CongestionControl,
@@ -58,7 +58,7 @@ fn wait_of_another(
 fn s193_large_objects_take_turns_whatever_the_budget_is() {
     for is_new in [false, true] {
         for congestion_control in [CongestionControl::Off, CongestionControl::default()] {
-            // The budgets are: less than the banners need, four times as much, and no limit.
+            // The budgets are: less than the banners need, four times as much as they need, and no limit.
             for budget in [400_000, 4_000_000, usize::MAX] {
                 let wait = wait_of_another((10, BYTES), congestion_control, budget, is_new);
                 assert!(wait.is_some_and(|ticks| ticks <= 30), "{wait:?}, budget {budget}, new: {is_new}");

@@ -89,7 +89,7 @@ impl Bottleneck {
         self.linked.send();
     }
 
-    /// Returns what was counted on the link that the load passes over.
+    /// Returns the statistics of the link that carries the load.
     fn stats(&self) -> LinkStats {
         if self.load == Load::Up { self.linked.up(0) } else { self.linked.down(0) }
     }
@@ -115,8 +115,7 @@ impl Case {
             latency: Duration::from_millis(self.round_trip_ms) / 2,
             loss: Loss::Independent(self.loss),
             bandwidth_bytes_per_second: Some(self.rate),
-            // A queue with room for less than two ticks' packets could not even take what is sent in one
-            // tick.
+            // A shorter queue could not store the packets that are sent together in one tick.
             queue_bytes: (product * self.queue).max(self.rate / 30).max(6_000) as usize,
             ..LinkConditions::perfect()
         }
@@ -171,8 +170,8 @@ fn worst(cases: impl Iterator<Item = Case>, load: Load) -> [(f64, Case); 3] {
     [used, arrived, (-delay.0, delay.1)]
 }
 
-/// Links of 0.1 Mbit a second carry a packet in six ticks, and the connection always has ten packets in
-/// flight at most. So the server sends more than these links carry.
+/// A link of 0.1 Mbit a second needs six ticks for a packet, and the server may always have up to ten packets
+/// in flight. So the server sends more than such a link carries.
 fn check(half: usize) {
     for (rates, bounds) in [([12_500; 2], [0.9, 0.5, 14.0]), ([62_500, 250_000], [0.85, 0.75, 6.0])] {
         let cases = cases(half).filter(|case| rates.contains(&case.rate));

@@ -148,7 +148,8 @@ fn r26_the_narrowest_link_is_sent_what_it_carries_wherever_in_a_tick_its_acks_co
 fn r26_a_link_whose_round_trip_grows_is_used_again_within_seconds() {
     let rate = 256_000;
     let mut failures = Vec::new();
-    // The round trip grows at several times between two measurements of the shortest one.
+    // In each run, the round trip grows at another time after the last measurement of the shortest round
+    // trip.
     for warm_up in (0..6).map(|second| WARM_UP + Duration::from_secs(second)) {
         let mut down = LinkConditions {
             latency: Duration::from_millis(10),

@@ -1,4 +1,4 @@
-//! Paths that silently drop packets above a size. They are detected in seconds, and no other path is taken
+//! Paths that silently drop packets above a size. They are detected in seconds, and no other path is mistaken
 //! for such a path.
 //!
 //! *Invariant:* all packets go through the simulator.

@@ -86,7 +86,7 @@ impl Pair {
         }
     }
 
-    /// Sends as many messages of each kind as the connection takes.
+    /// Sends as many messages of each kind as the connection accepts.
     fn flood(&mut self, bytes: usize, has_chat: bool, has_news: bool) {
         let text = "x".repeat(bytes);
         while has_chat && self.linked.server.connection(self.connection).send(&Chat(0, text.clone())).is_ok()
@@ -230,7 +230,7 @@ fn r26_a_late_join_over_a_mobile_link_delays_neither_inputs_nor_chat() {
         }
         [&mut inputs, &mut chats].into_iter().for_each(|delays| delays.sent.clear());
     }
-    // The idle link takes 100 to 180 ms and a tick on each side.
+    // On the idle link a message needs 100 to 180 ms, plus one tick on each side.
     let idle_ms = 140 + 33;
     let of_inputs = [inputs.of_hundred(50), inputs.of_hundred(95)];
     let of_chats = [chats.of_hundred(50), chats.of_hundred(90)];

@@ -1,4 +1,4 @@
-//! How much memory a client takes for the paths of assets that a server names.
+//! How much memory a client needs for the paths of assets that a server names.
 //!
 //! *Invariant:* the allocator counts what the client allocates and frees in its own calls.
 

@@ -1,7 +1,7 @@
-//! How much memory a client takes for objects that its user has borrowed mutably: a copy of each object. The
-//! copy of an object without arrays is dropped when an update leaves no edit.
+//! How much memory a client needs for objects that its user has borrowed mutably: a copy of each object. The
+//! copy of an object without arrays is dropped when an update removes the last edit of the user.
 //!
-//! *Invariant:* an object that nobody borrows takes no more than before.
+//! *Invariant:* an object that nobody borrows needs no more memory than before.
 
 use repl::prelude::*;
 
@@ -22,7 +22,7 @@ struct Body {
     mesh: u32,
 }
 
-/// Returns how many bytes each object took more after `work`.
+/// Returns how many more bytes each object occupies after `work`.
 fn growth(room: &mut Room, work: impl FnOnce(&mut Room)) -> f64 {
     let before = held();
     work(room);
@@ -57,7 +57,7 @@ fn a_borrowed_object_takes_a_copy_until_an_update_leaves_no_edit() {
     let updated = growth(&mut room, move_all);
     assert!((-copy - 44.0..-copy - 36.0).contains(&updated), "{updated} B for each object");
 
-    // An edit that stays keeps the copy, and `restore` drops it.
+    // While an edit of the user remains, the client keeps the copy. `restore` drops the copy.
     bodies.iter().for_each(|&body| room.guests[0].client[body].id = 7);
     let updated = growth(&mut room, move_all);
     assert!(updated.abs() < 4.0, "{updated} B for each object");

@@ -13,7 +13,7 @@ use crate::allocator::{held as allocated, measure};
 const TICK: Duration = Duration::from_millis(16);
 const LEVELS: MessageOptions = MessageOptions { max_bytes: 16 << 20, ..MessageOptions::DEFAULT };
 const BYTES: usize = (16 << 20) - 8;
-/// The memory that connections and packets take besides the messages.
+/// The memory that connections and packets need besides the messages.
 const BESIDE: usize = 1 << 20;
 
 #[derive(NetSerialize, Clone)]
@@ -116,7 +116,7 @@ fn a_client_stores_what_has_arrived_of_a_level_and_no_more_than_its_type_allows(
         assert!(meeting.held <= most as isize, "{} bytes for {arrived}", meeting.held);
     }
     assert!(arrived > BYTES / 10 * 9, "{arrived}");
-    // While the value is read, its bytes still exist.
+    // While the value is decoded, its encoded bytes still exist.
     assert!(meeting.most <= 2 * BYTES + BESIDE, "{} bytes", meeting.most);
     let Meeting { clients, held, .. } = &mut meeting;
     let (client, id) = &mut clients[0];

@@ -1,4 +1,4 @@
-//! Tests how much memory fast arrays and their connections take on a server: a constant amount for acked
+//! Tests how much memory a server needs for fast arrays and their connections: a constant amount for acked
 //! items, and more for each changed item without an ack.
 //!
 //! *Invariant:* an allocator counts the bytes, and only while the server works. Memory of clients is not
@@ -14,7 +14,7 @@ use crate::support::{Guest, Room};
 /// The most bytes of a connection if its client has everything: the connection itself, its entry in a map,
 /// and some packet buffers.
 const CONNECTION_BYTES: f64 = 10_240.0;
-/// The most bytes that a connection may take in addition, however many removals its client has not
+/// The most additional bytes that a connection may need, however many removals its client has not
 /// acknowledged.
 const LAGGARD_BYTES: isize = 262_144;
 /// The most bytes for each item that was changed and is not acked.
@@ -22,7 +22,6 @@ const ITEM_BYTES: isize = 192;
 /// The most bytes of packets and their records, not counting the items.
 const RECORD_BYTES: isize = 16_384;
 
-/// A number that changes.
 #[derive(Replicated, Default)]
 struct Counter {
     #[replicated]

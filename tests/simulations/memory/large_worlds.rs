@@ -1,11 +1,11 @@
-//! How much memory a connection to a large world takes, by how much of the world it sees.
+//! How much memory a connection to a large world needs, depending on how much of the world it sees.
 //!
 //! *Invariant:* the memory of a connection depends on the objects that it sees, not on the size of the world.
 
 use crate::wanderers::{Seen, State, per_connection};
 
-/// Asserts that a connection takes at most `limits` bytes: when everything that it sees is acknowledged,
-/// after a walk, and when one object in a hundred is out of step.
+/// Asserts that a connection occupies at most `limits` bytes: when everything that it sees is acknowledged,
+/// after a walk, and when the changes of one object in a hundred are not acknowledged.
 fn assert_at_most(objects: usize, seen: Seen, limits: [f64; 3]) {
     for (state, limit) in [State::Joined, State::Walked, State::OutOfStep].into_iter().zip(limits) {
         let bytes = per_connection(objects, seen, state);

@@ -183,7 +183,8 @@ fn r04_a_removal_that_was_lost_does_not_undo_the_entrys_coming_back_that_waits()
     let keys = [0, 1, 1_000, 2_999, 5_000, 70_000, 1 << 24, u32::MAX];
     room.server[id].map.extend(keys.map(|key| (key, 1)));
     room.settle();
-    // The packets of the client arrive some ticks late. So much data waits when the server notices the loss.
+    // The packets of the client arrive some ticks late, so a lot of data waits by the time the server notices
+    // the loss.
     let mut replies = VecDeque::from(vec![Vec::new(); 4]);
     for tick in 0..100 {
         match tick {

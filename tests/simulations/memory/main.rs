@@ -1,5 +1,5 @@
-//! How much memory objects, connections, lists of changes and half-open connections take, and that steady
-//! ticks and predictions allocate none.
+//! How much memory objects, connections, lists of changes and half-open connections need. Also tests that
+//! steady ticks and predictions allocate no memory.
 //!
 //! *Invariant:* an allocator counts the bytes of each thread, and each test runs on a thread of its own.
 

@@ -1,4 +1,4 @@
-//! How much memory a server takes for an object of 112 bytes: after its spawn, when clients have it, and
+//! How much memory a server needs for an object of 112 bytes: after its spawn, when clients have it, and
 //! after many more ticks.
 //!
 //! *Invariant:* what the server needed only for spawns and joins is freed after some rounds of ticks.
@@ -14,7 +14,8 @@ use crate::residents::{Moment, Resident, Town, per_object};
 /// The ticks after which unused memory is freed.
 const ROUND_TICKS: u32 = 256;
 
-/// Asserts that each object takes at most `limits` bytes: with no client, with one client, and with 32.
+/// Asserts that each object needs at most `limits` bytes: with no client, with one client, and with 32
+/// clients.
 fn assert_at_most(objects: usize, moment: Moment, limits: [f64; 3]) {
     for (clients, limit) in [0, 1, 32].into_iter().zip(limits) {
         let bytes = per_object(objects, clients, moment);

@@ -1,4 +1,4 @@
-//! Encrypted clients that come and go leave nothing behind.
+//! Encrypted clients that join and leave: afterwards the server has no memory of theirs any more.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Assets: the server's objects refer to them, and each client adds some of them at some time. Only the seeds
-//! from [`FIRST_SEED`] on draw them.
+//! Assets: the server's objects refer to them, and each client adds some of them at some time. Only runs with
+//! a seed of [`FIRST_SEED`] or more have assets.
 //!
-//! *Invariant:* smaller seeds draw no assets, so their runs never change.
+//! *Invariant:* runs with smaller seeds have no assets, so they never change.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use repl::{AssetRef, Client, Guid, Server};
 use crate::kinds::SIGN;
 use crate::plan::Plan;
 
-/// The first seed that draws assets.
+/// The smallest seed whose run has assets.
 pub(crate) const FIRST_SEED: u64 = 70_000;
 
 /// The paths of all assets in the order of their numbers: each after the folder in which it is.

@@ -10,7 +10,6 @@ const MARK: u64 = 0xc4a7_91e5_d83b_6f29;
 pub(crate) struct Canary {
     /// The number that the test has given to the object.
     pub(crate) object: u32,
-    /// The property.
     pub(crate) property: u8,
     /// The number of the property's value, from zero, modulo 2^24.
     pub(crate) version: u32,
@@ -32,8 +31,9 @@ impl Canary {
     }
 }
 
-/// For each value of byte `at` of a window, the shifts at which the mark of a canary in the window has this
-/// byte there. Byte 8 is the first byte with bits of the mark.
+/// Returns for each value of the byte `at` of a window how far a canary can be shifted in the window, from 0
+/// to 7 bits, if its mark has this value in the byte. The shifts are the bits of the result. Byte 8 is the
+/// first byte with bits of the mark.
 const fn shifts(at: u32) -> [u8; 256] {
     let (mut table, mut shift) = ([0; 256], 0);
     while shift < 8 {

@@ -1,6 +1,6 @@
-//! Extremes: the rare events that only the seeds from [`Extremes::FIRST_SEED`] on draw.
+//! Extremes: rare events that happen only in runs with a seed of [`Extremes::FIRST_SEED`] or more.
 //!
-//! *Invariant:* smaller seeds draw no extremes, so their runs never change.
+//! *Invariant:* runs with smaller seeds have no extremes, so they never change.
 
 use std::time::Duration;
 
@@ -14,7 +14,6 @@ use crate::world::World;
 /// Many objects are spawned together only while the world has fewer objects than this.
 const MASSES: usize = 400;
 
-/// The extremes of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extremes {
     /// The chance that an object grows from its spawn on, before any client can have acknowledged it.
@@ -33,7 +32,7 @@ pub(crate) struct Extremes {
 }
 
 impl Extremes {
-    /// The first seed that draws extremes.
+    /// The smallest seed whose run has extremes.
     pub(crate) const FIRST_SEED: u64 = 10_000;
     /// In this many ticks a connection sends more than 70,000 packets.
     const OLD_AGE_TICKS: u64 = 72_000;

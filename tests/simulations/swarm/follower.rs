@@ -1,7 +1,7 @@
 //! Follows the updates of one client: a model with a copy of each object. Only the polled updates fill the
 //! model.
 //!
-//! *Invariant:* followers draw from a generator of their own, and no run depends on when they poll.
+//! *Invariant:* followers use a random generator of their own, and no run depends on when they poll.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,13 +36,13 @@ pub(crate) enum News {
     Gone(Option<CloseReason>),
 }
 
-/// Polls the updates of a client. Each poll takes all of them.
+/// Polls the updates of a client. Each poll returns all updates that wait.
 pub(crate) struct Follower {
-    /// The first tick in which it polls.
+    /// The first tick in which the follower polls.
     first: u64,
     /// The follower polls once in this many ticks. If zero, it polls after each packet.
     interval: u64,
-    /// How often it has polled, and the tick of the last update.
+    /// How often the follower has polled, and the tick of the last update.
     polls: u64,
     tick: u64,
     objects: BTreeMap<Guid, Followed>,
@@ -52,8 +52,8 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Draws when the client that joins in this tick polls. Half of the clients poll after each packet; the
-    /// others poll seldom, or only from the middle of the run on.
+    /// Chooses at random when the client that joins in this tick polls. Half of the clients poll after each
+    /// packet; the others poll seldom, or only from the middle of the run on.
     pub(crate) fn draw(rng: &mut Rng, tick: u64, ticks: u64) -> Self {
         let (first, interval) = match rng.below(10) {
             0..5 => (0, 0),
@@ -64,7 +64,7 @@ impl Follower {
         Self { first, interval, polls: 0, tick: 0, objects: BTreeMap::new(), came: 0 }
     }
 
-    /// Returns whether it polls after each packet, from the first one on.
+    /// Returns whether the follower polls after each packet, from the first one on.
     pub(crate) fn is_immediate(&self) -> bool {
         (self.first, self.interval) == (0, 0)
     }
@@ -75,12 +75,12 @@ impl Follower {
         (self.first <= joined).then_some(self.came)
     }
 
-    /// Returns whether it polls after each packet of this tick.
+    /// Returns whether the follower polls after each packet of this tick.
     pub(crate) fn polls_after_packets(&self, tick: u64) -> bool {
         self.interval == 0 && tick >= self.first
     }
 
-    /// Returns whether it polls at the end of this tick.
+    /// Returns whether the follower polls at the end of this tick.
     pub(crate) fn polls_after_tick(&self, tick: u64) -> bool {
         self.interval > 0
             && tick.checked_sub(self.first).is_some_and(|since| since.is_multiple_of(self.interval))
@@ -164,7 +164,7 @@ impl Follower {
         told.map(|news| (guid, news))
     }
 
-    /// Takes the subobjects of an object away from it, and returns them.
+    /// Removes the parent from the subobjects of an object, and returns these subobjects.
     fn orphaned(&mut self, parent: Guid) -> Vec<Guid> {
         let children = self.objects.iter_mut().filter(|(_, known)| known.parent == Some(parent));
         children

@@ -1,9 +1,9 @@
 //! The host of a server (a listen server). It owns objects, sends messages, makes and receives calls, and
-//! gets events and notifies, while clients do the same over bad links. Only the seeds from [`FIRST_SEED`] on
-//! draw a host.
+//! gets events and notifies, while clients do the same over bad links. Only runs with a seed of
+//! [`FIRST_SEED`] or more have a host.
 //!
-//! *Invariant:* smaller seeds draw no host, so their runs never change. The model uses only the test's own
-//! calls and the objects of the server to decide what the host must get, and in which tick.
+//! *Invariant:* runs with smaller seeds have no host, so they never change. The model uses only the test's
+//! own calls and the objects of the server to decide what the host must get, and in which tick.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::talk::Talks;
 use crate::whispers::Heard;
 use crate::world::World;
 
-/// The first seed that draws a host.
+/// The smallest seed whose run has a host.
 pub(crate) const FIRST_SEED: u64 = 60_000;
 
 /// The properties of actors whose notifies are checked. Their values are always sent exactly.
@@ -33,7 +33,7 @@ pub(crate) struct HostPlan {
     comes: f64,
     goes: f64,
     gifts: f64,
-    /// The chance for each errand that the host makes a call in a tick.
+    /// The chance in a tick that the host makes a call on an [`Errand`], for each errand.
     calls: f64,
 }
 
@@ -51,7 +51,7 @@ impl HostPlan {
     }
 }
 
-/// An object that no client sees, and whose calls the host makes.
+/// An object that no client sees, and on which the host makes calls.
 #[derive(Replicated, Default)]
 pub(crate) struct Errand {
     #[replicated]
@@ -146,7 +146,7 @@ impl HostSeat {
         self.call(world);
     }
 
-    /// Gives an object and an errand to the host, or takes them away.
+    /// Makes the host the owner of an object and of an errand, or ends this ownership.
     fn give(&mut self, world: &mut World, tick: u64) {
         let host = self.present.as_ref().map(|present| present.id);
         if self.rng.chance(self.plan.gifts)

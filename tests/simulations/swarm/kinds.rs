@@ -36,10 +36,9 @@ pub(crate) struct Kind {
     pub(crate) present: fn(&Client) -> Vec<Guid>,
     /// Returns whether the last state of a removed object can be read.
     pub(crate) departed: fn(&Client, Guid) -> bool,
-    /// Copies the properties of an update to a component, and makes the component if it does not exist.
-    /// Returns whether the client has the object.
+    /// Copies the properties of an update to a component, which is a copy of the object outside the client.
+    /// Makes the component if it does not exist. Returns whether the client has the object.
     pub(crate) copy: fn(&Update, &Client, &mut Option<Box<dyn Any>>) -> bool,
-    /// Returns the leaves of a component.
     pub(crate) component: fn(&dyn Any) -> Vec<Leaf>,
     pub(crate) change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     pub(crate) grow: fn(&mut Server, Guid, &mut Ink<'_>),

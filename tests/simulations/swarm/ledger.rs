@@ -1,7 +1,7 @@
 //! The history of an object's properties, tick by tick, leaf by leaf.
 //!
-//! *Invariant:* a ledger only grows. The entries of a leaf are all its values, in order, and neighbouring
-//! entries differ.
+//! *Invariant:* a ledger only grows. The entries of a leaf are all its values, ascending by tick, and
+//! neighbouring entries differ.
 
 use std::collections::BTreeMap;
 

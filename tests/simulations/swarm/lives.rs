@@ -1,7 +1,7 @@
-//! Lives: features that only the seeds from [`Lives::FIRST_SEED`] on use. Objects sleep, are torn off, have
+//! Lives: features of runs with a seed of [`Lives::FIRST_SEED`] or more. Objects sleep, are torn off, have
 //! subobjects and positions; connections are paused, have viewpoints, groups and budgets.
 //!
-//! *Invariant:* smaller seeds use none of these features, so their runs never change.
+//! *Invariant:* runs with smaller seeds have none of these features, so they never change.
 
 use std::collections::BTreeSet;
 
@@ -21,13 +21,13 @@ const MOST_SUBOBJECTS: usize = 16;
 /// The number of groups.
 const GROUPS: u64 = 3;
 
-/// The chances of a run in a tick. In most runs, each of them is zero.
+/// The chances that these events happen in a tick. In most runs, each chance is zero.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lives {
     /// That an object gets another dormancy or is woken, or that it begins or ceases to sleep for a
     /// connection.
     pub(crate) dormancy: f64,
-    /// That a new object is initially dormant, whatever the tick.
+    /// That a new object is initially dormant. This is not a chance in a tick.
     pub(crate) initial: f64,
     pub(crate) tear_offs: f64,
     /// That an object gets a subobject.
@@ -47,12 +47,12 @@ pub(crate) struct Lives {
 }
 
 impl Lives {
-    /// The first seed that draws lives.
+    /// The smallest seed whose run has lives.
     pub(crate) const FIRST_SEED: u64 = 20_000;
     /// The most connections that a run can have at a time.
     const MOST_CONNECTIONS: u64 = 16;
 
-    /// At most so many objects are below each other.
+    /// The most levels of subobjects below an object.
     const MOST_DEPTH: u32 = 2;
 
     /// Returns how many times longer the slowest change takes than an ordinary change, because it waits for
@@ -63,7 +63,7 @@ impl Lives {
         if self.tear_offs > 0.0 { 1 + levels } else { levels }
     }
 
-    /// Adds lives to an ordinary plan. A run has about three of ten kinds.
+    /// Adds lives to an ordinary plan. A run has about three of the ten features of [`Lives`].
     pub(crate) fn draw(plan: &mut Plan) {
         let mut rng = Rng::new(plan.seed).fork(20);
         let mut chance = |chances: [f64; 2]| match rng.chance(0.35) {
@@ -181,7 +181,7 @@ impl World {
         let torn_off = self.lives.pick(&self.torn_off).copied();
         match (self.lives.below(3), torn_off) {
             (0, Some(uid)) => self.despawn(uid, tick),
-            // No client ever shows this change.
+            // The object is torn off, so no client ever shows this change.
             (1, Some(uid)) => self.change_one(uid),
             _ if self.torn_off.len() < MOST_TORN_OFF => {
                 if let Some((uid, _)) = self.any_object() {

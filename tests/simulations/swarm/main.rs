@@ -1,5 +1,5 @@
-//! Random worlds over bad networks. Every seed draws clients, objects, links and events, and the test checks
-//! every guarantee of the library in each world.
+//! Random worlds over bad networks. The seed of a run determines its clients, objects, links and events, and
+//! the test checks every guarantee of the library in each world.
 //!
 //! A failure prints `SIM_SEED=…`. With `SIM_SEED` in the environment the tests run only this seed.
 //! `regressions.txt` has the seeds that have failed before.

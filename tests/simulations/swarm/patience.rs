@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// The length of a burst of losses is a number of packets, not a time: a bad link stays bad until this number
 /// of packets was sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack
-/// could have come. So the clock stops for this time after each packet that was lost in a burst.
+/// could have arrived. So the clock stops for this time after each packet that was lost in a burst.
 pub(crate) struct Watch {
     /// The time since the clock began, and the part of this time that counts.
     passed: Duration,
@@ -45,12 +45,13 @@ impl Watch {
         (self.now, self.taken) = (now, taken);
     }
 
-    /// Returns the time that counts.
+    /// Returns the time so far, without the time in which the clock stopped.
     pub(crate) const fn counted(&self) -> Duration {
         self.counted
     }
 
-    /// Returns whether the time is over.
+    /// Returns whether more time counts than `patience`, or more time has passed than `patience` and
+    /// [`MAX`](Self::MAX).
     pub(crate) fn is_over(&self, patience: Duration) -> bool {
         self.counted > patience || self.passed > patience.max(Self::MAX)
     }

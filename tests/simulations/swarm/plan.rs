@@ -23,7 +23,6 @@ const PROBE: Duration = Duration::from_millis(250);
 /// The sizes of packets of clients.
 pub(crate) const SIZES: [usize; 7] = [508, 600, 800, 1_100, 1_162, 1_200, 1_472];
 
-/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -38,11 +37,12 @@ pub(crate) struct Plan {
     pub(crate) objects: usize,
     /// Mean number of property changes in a tick.
     pub(crate) changes: f64,
-    /// Chances in a tick.
+    /// The chances in a tick that objects are spawned or despawned, that connections see other objects than
+    /// before, and that a client joins.
     pub(crate) churn: f64,
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
-    /// Weights of the classes.
+    /// The weight of each class when the class of a new object is chosen at random.
     pub(crate) weights: [u64; 8],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
@@ -194,7 +194,7 @@ impl Plan {
         plan
     }
 
-    /// Allows no bulk messages if the links or the limits are bad, because a bulk message would take longer
+    /// Allows no bulk messages if the links or the limits are bad, because a bulk message would need longer
     /// than the run.
     fn limit_bulk(&mut self) {
         let is_wide = self.loss() <= 0.2
@@ -242,7 +242,7 @@ impl Plan {
         of(&self.down) + of(&self.up) + self.time_of(2 + self.turn_ticks)
     }
 
-    /// Returns whether state may wait although no packet is in flight.
+    /// Returns whether changes may wait to be sent although no packet is in flight.
     pub(crate) fn may_wait(&self) -> bool {
         self.lives.pauses + self.lives.budgets > 0.0 || self.turn_ticks > 0
     }
@@ -283,12 +283,10 @@ impl Plan {
         self.patience(measured) + self.patience_with_messages(measured)
     }
 
-    /// Returns whether there are signs.
     pub(crate) fn has_signs(&self) -> bool {
         self.weights[SIGN] > 0
     }
 
-    /// Returns whether there are birds.
     pub(crate) fn has_birds(&self) -> bool {
         self.weights[BIRD] > 0
     }
@@ -309,8 +307,8 @@ impl Plan {
         self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes) + self.time_of_bulk()
     }
 
-    /// Returns the time in which a bulk chat and a bulk score are sent while another message of each kind
-    /// waits. The server sends ten packets in a round trip, or as much as a tick may send.
+    /// Returns the time that two bulk chats and two bulk scores need. It is the sum of their time at ten
+    /// packets in a round trip, and twice their time at the most bytes that a tick may send.
     fn time_of_bulk(&self) -> Duration {
         if !self.talk.is_some_and(|talk| talk.has_bulk) {
             return Duration::ZERO;

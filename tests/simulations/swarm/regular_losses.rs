@@ -1,13 +1,13 @@
-//! Links that lose packets at regular times, for example in every second tick. Only the seeds from
-//! [`FIRST_SEED`] on draw them.
+//! Links that lose packets at regular times, for example in every second tick. Only runs with a seed of
+//! [`FIRST_SEED`] or more have such links.
 //!
-//! *Invariant:* smaller seeds draw no regular losses, so their runs never change.
+//! *Invariant:* runs with smaller seeds have no regular losses, so they never change.
 
 use repl::sim::{LinkConditions, Loss, Rng};
 
 use crate::plan::Plan;
 
-/// The first seed that draws regular losses.
+/// The smallest seed whose run has regular losses.
 pub(crate) const FIRST_SEED: u64 = 30_000;
 
 /// The most ticks of a period.

@@ -34,18 +34,17 @@ const ACKS_LAST_TICKS: u32 = 17;
 const HELLO: u8 = 1;
 const CHECKSUM_BYTES: usize = 4;
 
-/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// The hash of all deliveries.
     pub(crate) trace: u64,
-    /// Secrets that were found in packets that may contain them.
+    /// How many secrets were found in packets that may contain them.
     pub(crate) secrets: u64,
     /// The number of these secrets that are parameters of calls.
     pub(crate) secrets_of_calls: u64,
-    /// Calls with secrets that clients have heard.
+    /// How many calls with secrets clients have heard.
     pub(crate) heard: u64,
-    /// Calls that hosts have heard, and calls of hosts that ran.
+    /// How many calls hosts have heard, and how many calls of hosts ran.
     pub(crate) of_host: [u64; 2],
     pub(crate) packets_lost: u64,
     /// The number of objects that were spawned and removed between two polls, so that no update reported
@@ -436,8 +435,8 @@ impl Run {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
                 seat.made_at.insert(hash(packet), tick);
-                // A client that has received nothing for long repeats its hello (R25). It may do so in addition
-                // to its keep-alive packets.
+                // A client that has received nothing for long repeats its hello (R25). It may do so in
+                // addition to its keep-alive packets.
                 let is_hello = packet.get(CHECKSUM_BYTES).is_some_and(|first| first & 0xf == HELLO);
                 match &mut self.silence {
                     Some(silence) if is_hello => {

@@ -28,11 +28,11 @@ pub(crate) struct Seat {
     pub(crate) is_deaf: bool,
     pub(crate) talks: Talks,
     pub(crate) heard_calls: Heard,
-    /// When the client made each of its packets.
+    /// The tick in which the client made each packet, by the hash of the packet.
     pub(crate) made_at: HashMap<u64, u64>,
-    /// When the client made the newest packet that the server has received.
+    /// The tick in which the client made the newest packet that the server has received.
     pub(crate) heard: u64,
-    /// Runs after the last change of the world.
+    /// The clock that runs after the last change of the world.
     pub(crate) watch: Watch,
     /// The round trip that the server had measured when the watch began.
     pub(crate) measured: Duration,

@@ -1,8 +1,8 @@
 //! Objects that live for a few ticks, as shots do: hundreds of them are spawned and despawned in a tick, so
 //! slots are used again as soon as all clients have acknowledged the removal of their objects (R17). Only
-//! the seeds from [`FIRST_SEED`] on draw them.
+//! runs with a seed of [`FIRST_SEED`] or more have such objects.
 //!
-//! *Invariant:* smaller seeds draw no short lives, so their runs never change.
+//! *Invariant:* runs with smaller seeds have no short lives, so they never change.
 
 use repl::sim::Rng;
 
@@ -10,10 +10,9 @@ use crate::kinds::DOT;
 use crate::plan::Plan;
 use crate::world::World;
 
-/// The first seed that draws short lives.
+/// The smallest seed whose run has short lives.
 pub(crate) const FIRST_SEED: u64 = 50_000;
 
-/// The short lives of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortLives {
     /// The most objects that are spawned in a tick.

@@ -41,7 +41,6 @@ pub(crate) struct TornOff {
 }
 
 impl World {
-    /// Returns the reference to an object.
     pub(crate) fn object(&self, uid: u32) -> ObjectRef<()> {
         ObjectRef::new(self.things[uid as usize].guid)
     }
@@ -110,13 +109,13 @@ impl World {
         }
     }
 
-    /// Computes again who sees each object.
+    /// Computes again which connections see which objects.
     pub(crate) fn refresh(&mut self, tick: u64) {
         let existing: Vec<u32> = self.existing().collect();
         self.review(&existing, tick);
     }
 
-    /// Computes again who sees some objects.
+    /// Computes again which connections see these objects.
     pub(crate) fn review(&mut self, uids: &[u32], tick: u64) {
         let connections: Vec<ConnectionId> = self.views.keys().copied().collect();
         for connection in connections {
@@ -273,7 +272,8 @@ impl World {
         )
     }
 
-    /// Returns whether an object may sleep for a connection, and so does at the end.
+    /// Returns whether an object may sleep for a connection. At the end of a run, each object that may sleep
+    /// must sleep.
     pub(crate) fn may_sleep(&self, connection: ConnectionId, uid: u32) -> bool {
         match self.things[uid as usize].dormancy {
             Dormancy::All => true,

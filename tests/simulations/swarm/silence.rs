@@ -10,18 +10,18 @@ use crate::plan::Plan;
 pub(crate) const SILENT_S: u32 = 2;
 /// A client sends keep-alive packets as if its timeout were at most this long.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The shortest time between two keep-alive packets is this part of the timeout. The longest one is a
-/// fortieth.
+/// The shortest time between two keep-alive packets is the timeout divided by this number. The longest time
+/// is a fortieth of the timeout.
 const LEAST_SILENCE: u32 = 240;
 /// The shortest time between two hellos of a client that receives nothing. The mean time is 250 ms.
 const LEAST_SEARCH: Duration = Duration::from_millis(125);
-/// Larger than any packet without state: its frame, and a few ranges of acks.
+/// A packet with at most this many bytes has no state: only its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
-/// The packets since the silence began.
+/// The number of packets since the silence began.
 #[derive(Default)]
 pub(crate) struct Silence {
-    /// Packets of the server that may have state.
+    /// How many packets of the server may have state.
     loud: u64,
     /// The number of all packets except hellos.
     all: u64,
@@ -40,7 +40,6 @@ impl Silence {
         self.all += 1;
     }
 
-    /// Counts a hello.
     pub(crate) fn hello(&mut self) {
         self.hellos += 1;
     }

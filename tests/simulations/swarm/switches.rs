@@ -73,7 +73,6 @@ impl Calls {
     }
 }
 
-/// The switches of one object.
 #[derive(Default)]
 pub(crate) struct Switches {
     /// Properties that are switched off for all connections.
@@ -100,8 +99,9 @@ impl Switches {
         (calls.dynamic)(server, guid, property, condition);
     }
 
-    /// Returns the condition that a property has now, with both switches. `flipped` has the switches of the
-    /// connection that differ from their start.
+    /// Returns the condition that a property has for a connection now. It depends on the switches for all
+    /// connections, and on those for this connection: `flipped` has the latter, if they differ from their
+    /// start.
     pub(crate) fn condition(&self, calls: &Calls, property: usize, flipped: &Flipped, uid: u32) -> Condition {
         match calls.conditions[property] {
             Condition::Custom => {

@@ -26,7 +26,7 @@ struct Input(u32, #[replicated(max_len = 65536)] Vec<u8>);
 struct Effect(u32, #[replicated(max_len = 65536)] Vec<u8>);
 
 const INPUTS: Channel = Channel::Sequenced { copies: 3 };
-/// Chats and scores can be bulk, one of each at a time.
+/// Chats and scores can be bulk messages. At most one bulk message of each type is sent at a time.
 const BULK: MessageOptions = MessageOptions { max_bytes: 100_000, ..MessageOptions::DEFAULT };
 
 pub(crate) fn register_on_client(client: &mut Client) {
@@ -151,7 +151,6 @@ impl Talks {
         Self { plan, up: Direction::default(), down: Direction::default(), rng }
     }
 
-    /// Sends messages from both sides.
     pub(crate) fn speak(&mut self, client: &mut Client, server: &mut Server, id: ConnectionId) {
         self.speak_up(client);
         self.speak_down(server, id);

@@ -14,7 +14,8 @@ use crate::classes::{Actor, Bird, Dot};
 use crate::kinds::{ACTOR, BIRD, DOT};
 use crate::world::{View, World};
 
-/// A kind of call: who gets it. The number of the kind is the property in the canary of the call.
+/// A kind of call, which says who gets the call. The number of the kind is the property in the canary of the
+/// call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whisper {
     ToOwner,
@@ -189,7 +190,6 @@ impl Rights {
         self.due.retain(|_, made| made.uid != uid || !made.whisper.is_for_owner());
     }
 
-    /// Records that an object is despawned.
     pub(crate) fn despawned(&mut self, uid: u32, was_owner: bool) {
         self.last.insert(uid, was_owner);
     }
@@ -322,7 +322,7 @@ impl Heard {
         numbers
     }
 
-    /// Checks a call that a player has received. Returns its number.
+    /// Checks a call that a player has received. Returns the number of the call.
     fn hear_one<T: Whisperer>(
         &mut self,
         received: ReceivedCall<T, T::Call>,

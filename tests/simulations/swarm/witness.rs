@@ -136,7 +136,6 @@ impl Witness {
         }
     }
 
-    /// Returns how many times the client got an object.
     pub(crate) fn arrivals(&self) -> u64 {
         self.arrivals
     }

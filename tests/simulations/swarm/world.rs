@@ -37,7 +37,7 @@ pub(crate) struct Thing {
     /// The object whose subobject it is.
     pub(crate) parent: Option<u32>,
     pub(crate) relevance: Relevance,
-    /// Three positions: the position that relevancy uses in this tick, the position that this tick compared,
+    /// Three positions: the position that relevancy uses in this tick, the position at the last comparison,
     /// and the current position.
     pub(crate) positions: [[f32; 2]; 3],
     pub(crate) dormancy: Dormancy,
@@ -493,7 +493,7 @@ impl World {
 
     /// Makes the random changes of one tick.
     pub(crate) fn mutate(&mut self, plan: &Plan, tick: u64) {
-        // Calls before and after the changes of a tick.
+        // Calls with secrets are made before and after the changes of a tick.
         plan.whispers.into_iter().for_each(|whispers| self.whisper(whispers));
         let whole = plan.changes.trunc() as usize + usize::from(self.rng.chance(plan.changes.fract()));
         for _ in 0..whole {

@@ -19,7 +19,7 @@ pub(crate) struct Crate {
     label: String,
 }
 
-/// A class with a property of each kind of comparison: always, on condition, with a mark.
+/// A class with a property for each way of comparison: always, on condition, or only with a mark.
 #[derive(Replicated, Clone, Default)]
 pub(crate) struct Ship {
     #[replicated]
@@ -189,7 +189,8 @@ impl World {
         }
     }
 
-    /// Makes one random change. `fresh` grows, so a value that is written with it never occurs again.
+    /// Makes one random change. `fresh` grows from call to call, so a value that is written with it never
+    /// occurs again.
     fn change(&mut self, fresh: u32) {
         let mut dice = Rng::new(self.rng.below(u64::MAX));
         let at = dice.below(self.ships.len().max(1) as u64) as usize;
@@ -199,7 +200,7 @@ impl World {
             kind @ 0..16 => {
                 let other = dice.pick(&self.ships).copied().unwrap_or_default();
                 let is_wild = self.changes == Changes::Wild;
-                // While a client joins, new elements may delay the news that it has joined.
+                // While a client joins, new elements may delay its `Synchronized` event.
                 let is_joining = self.clients.iter().any(|(client, _)| !client.is_synchronized());
                 if !is_wild && is_joining && matches!(kind, 4 | 9..) {
                     return;

@@ -226,7 +226,7 @@ fn references_go_both_ways_between_objects_outside_and_inside_the_server() {
 #[test]
 fn s69_s197_only_differences_from_the_archetype_are_sent() {
     let (mut room, ..) = Room::measuring(|| room(1));
-    // The first archetype after the default one.
+    // The id of the first archetype after the default one.
     let archetype = {
         let mut other = Server::new(ServerConfig::default());
         other.register_external::<Probe>();

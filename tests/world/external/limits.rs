@@ -89,7 +89,7 @@ fn without_a_free_slot_nothing_is_spawned() {
     assert!(matches!(refused, Err(SpawnError { max_objects: 2, .. })));
 }
 
-/// How many counted objects exist.
+/// How many values of the type `Count` exist.
 static COUNTED: AtomicUsize = AtomicUsize::new(0);
 
 struct Count;

@@ -27,7 +27,7 @@ impl<T: Replicated> Store<T> {
         object
     }
 
-    /// Hands the object over for the last time, and removes it.
+    /// Passes the object to the server for the last time, and removes it.
     pub(crate) fn despawn(&mut self, server: &mut Server, object: ObjectRef<T>) {
         let row = self.0.iter_mut().find(|row| row.object == object && row.has_changed);
         row.into_iter().for_each(|row| _ = server.external().compare_mut(object, &mut row.value));

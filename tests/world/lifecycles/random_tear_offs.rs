@@ -14,7 +14,7 @@ struct Last {
     /// Whether each guest saw the object when it was torn off, and it was not hidden since then.
     keeps: [bool; GUESTS],
     owner: Option<usize>,
-    /// The state that the next tick compared.
+    /// The state that was compared in the first tick after the tear-off.
     state: Option<Pawn>,
 }
 

@@ -166,7 +166,7 @@ fn s199_a_path_nobody_placed_is_an_object_like_any_other_until_it_is_placed() {
     assert_eq!((found, given.mesh), (object, 6));
     client[found].mesh = given.mesh;
     assert!(client.placed::<Door>(PATH).is_some());
-    // From now on the client keeps it.
+    // Now the object is placed, so the client keeps it when the object is hidden.
     let id = room.guests[0].id;
     room.server.object(object).set_visible(id, false);
     room.settle();
@@ -399,7 +399,7 @@ fn s191_s199_a_client_keeps_what_it_placed_when_it_goes_out_of_sight_and_binds_i
     assert_eq!(client.object_info(object).departed(), None);
     let kept = client.statics().get_mut::<Door>(PATH).expect("it waits");
     assert_eq!((kept.code, kept.mesh), (4, 1));
-    // The client changes it while it waits.
+    // The client changes its door while the door waits for the object of the server.
     (kept.mesh, kept.code) = (2, 1_000);
     kept.dents.clear();
     kept.bolts.push(77);
@@ -518,7 +518,7 @@ fn s212_a_late_joiner_is_told_again_until_it_acknowledges_and_has_not_joined_bef
     room.enter();
     let (mut sent, mut happened) = (0, Vec::new());
     for _ in 0..100 {
-        // Packets without the path go on, and would tell the client that it has joined.
+        // Packets without the path still arrive, and would tell the client that it has joined.
         room.server[pawn].health += 1;
         room.acknowledge();
         let packets = room.tick().swap_remove(1);

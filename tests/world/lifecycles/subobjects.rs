@@ -37,7 +37,7 @@ fn s202_subobjects_are_seen_and_owned_and_removed_with_their_object() {
     room.server.object(tank).set_visible(other, true);
     room.settle();
     assert!(has(&room, 0, scope) && has(&room, 1, scope) && room.client().object_info(scope).is_owner());
-    // Subobjects come and go at run time.
+    // Subobjects are added and removed at run time.
     room.server.despawn(turrets[0]);
     room.settle();
     assert!(!room.server.contains(scope) && !has(&room, 0, turrets[0]) && !has(&room, 0, scope));
@@ -85,7 +85,7 @@ fn r22_an_object_and_its_subobjects_come_in_one_packet() {
     room.polled(0);
     room.polled(0);
     assert_eq!(room.client().object_info(scope).parent(), None, "it does not exist");
-    // Other objects take their slots.
+    // New objects use the slots of the removed objects.
     let slots = [turret, scope].map(|pawn| pawn.guid().map(|guid| guid.slot()));
     let next: Vec<_> = (0..4).map(|health| room.server.spawn(pawn(health))).collect();
     room.settle();
@@ -350,7 +350,7 @@ fn s202_an_audience_narrows_who_sees_a_subobject() {
     room.server.connection(ids[2]).join_group(crew);
     room.settle();
     assert_eq!(seen(&room), [[false, true, false], [true, false, false], [false, true, true]]);
-    // A client that joins later is in the audience, or is not.
+    // A client that joins later sees only the subobjects whose audience it is in.
     let late = room.enter();
     room.server.connection(late).join_group(crew);
     room.settle();
@@ -396,7 +396,8 @@ fn s133_each_connection_gets_what_changed_in_subobjects_alone() {
     let packets = room.tick();
     room.deliver(0, &packets[0]);
     room.acknowledge();
-    // Changes of the object arrive at everyone, and do not hide the loss.
+    // Later changes of the tank arrive at both clients, and do not hide that the change of the turret was
+    // lost.
     for round in 0..3 {
         room.server[tank].health = 60 + round;
         let packets = room.tick();
@@ -529,7 +530,8 @@ fn r22_a_subobject_and_then_its_object_are_removed_in_one_tick() {
         room.tick_one();
         room.server.despawn(machine[0]);
         assert_all_are_gone(&mut room, 4);
-        // With a budget, objects are sent in the order of their priorities. The machine has a last state.
+        // With a budget, objects are sent in the order of their priorities. The machine changes before its
+        // despawn, so it has a last state.
         let (mut room, machine) = machine_room(4);
         let id = room.guests[0].id;
         room.server.connection(id).set_budget(100_000);

@@ -58,7 +58,7 @@ fn s210_nothing_is_sent_of_what_was_torn_off() {
     }
     assert!(bytes(&room) - before < 50 * 20, "only keep-alive packets are sent");
     assert_eq!(health(&room, 0, corpse), Some(5));
-    // The client's copy belongs to the client.
+    // The copy belongs to the client, which may change it.
     room.guests[0].client[corpse].health = 6;
     room.settle();
     assert_eq!(health(&room, 0, corpse), Some(6));
@@ -309,7 +309,8 @@ fn s210_an_object_outside_the_server_is_torn_off_with_what_was_handed_over_last(
     assert_eq!(health(&room, 0, corpse), Some(2));
 }
 
-/// A hostile server could tear off any number of objects. The client keeps at most as many as it has slots.
+/// A hostile server could tear off any number of objects. The client keeps at most as many torn-off objects
+/// as it has slots.
 #[test]
 fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     const SLOTS: usize = 8;
@@ -323,7 +324,7 @@ fn s210_a_client_keeps_at_most_as_many_as_it_has_slots() {
     let mut torn_off = Vec::new();
     for round in 0..SLOTS as u32 * 3 * 12 + 20 {
         if round >= SLOTS as u32 * 3 * 12 {
-            // The last packets are on their way.
+            // In the last 20 rounds only packets that are in flight arrive.
         } else if round % 12 == 11 {
             let corpse = server.spawn(pawn(round));
             server.object(corpse).tear_off();

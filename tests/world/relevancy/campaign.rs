@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Passes one tick. Some packets are lost in each direction.
+    /// Runs one tick. Some packets are lost in each direction.
     fn tick(&mut self) {
         let packets = self.room.tick();
         self.model.tick();

@@ -82,7 +82,7 @@ fn positions_of_two_coordinates_make_the_area_flat() {
     let (mut room, guest) = room();
     let raft = room.server.spawn(Raft { position: [50.0, 0.0] });
     let cart = room.server.spawn(cart(50.0));
-    // In space, this viewpoint would be too far away.
+    // This viewpoint is high above the objects: too far away in space, but not in a plane.
     room.server.connection(guest).set_viewpoints(&[[0.0, 0.0, 9.0 * RADIUS]]);
     assert!(
         room.server.object_info(raft).is_relevant_to(guest)
@@ -139,7 +139,7 @@ fn a_condition_hides_the_position_but_not_where_the_object_is() {
 fn an_object_that_moves_before_its_first_tick_is_seen_where_it_is() {
     let (mut room, guest) = room();
     let away = room.server.spawn(Kite { position: [0.0, 0.0, 300.0] });
-    // The position of the archetype, so the first comparison finds no change.
+    // This is the position of the archetype, so the first comparison finds no change.
     room.server[away].position[2] = 0.0;
     room.settle();
     assert!(room.server.object_info(away).is_relevant_to(guest));

@@ -15,7 +15,7 @@ use repl::{Area, Position};
 
 /// The radius within which creatures are seen.
 const RADIUS: f32 = 100.0;
-/// The sides of the cells of creatures.
+/// The length of the sides of the cells that contain creatures.
 const SIDE: f32 = 25.0;
 
 /// An object with a position in a plane.

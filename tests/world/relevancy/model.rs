@@ -8,9 +8,9 @@ use repl::{Audience, Group, Relevancy};
 
 use super::{RADIUS, SIDE};
 
-/// The distance beyond which a cell goes out of sight.
+/// The distance beyond which a viewer no longer sees a cell that it saw before.
 const KEEP_RADIUS: f32 = RADIUS * 1.25;
-/// The distance up to which viewers are near.
+/// The distance up to which viewers are near an object.
 pub(crate) const NEAR_RADIUS: f32 = RADIUS * 0.6;
 
 /// An object of the model. Objects are identified by their indices.
@@ -24,7 +24,7 @@ pub(crate) struct Object {
     /// Whether the object is a subobject of the object to which it is attached.
     pub(crate) is_subobject: bool,
     pub(crate) hidden_from: BTreeSet<usize>,
-    /// Three positions: the position that relevancy uses in this tick, the position that this tick compared,
+    /// Three positions: the position that relevancy uses in this tick, the position at the last comparison,
     /// and the current position.
     pub(crate) positions: [[f32; 2]; 3],
 }
@@ -142,7 +142,8 @@ impl Model {
             || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_owned(viewer, parent))
     }
 
-    /// Whether an object is in the sight of a viewer, who saw the objects in `before` until now.
+    /// Whether a viewer sees an object because of the object's relevancy. `before` are the pairs of viewers
+    /// and objects that were seen until now.
     fn is_near(&self, viewer: usize, object: usize, before: &BTreeSet<(usize, usize)>) -> bool {
         let entry = &self.objects[&object];
         match entry.relevancy {
@@ -178,7 +179,7 @@ impl Model {
         entry.positions[0] = entry.positions[1];
     }
 
-    /// Passes one tick.
+    /// Runs one tick.
     pub(crate) fn tick(&mut self) {
         for object in self.objects.values_mut() {
             let [_, compared, current] = object.positions;

@@ -102,7 +102,7 @@ fn who_comes_near_receives_what_it_lacks_and_who_goes_away_receives_nothing() {
     room.settle();
     let replica = &room.guests[0].client[tower];
     assert_eq!((&replica.windows, &replica.people[..]), (&Counted(9), &[3_u16][..]));
-    // Nothing changes while it is away, so nothing is sent when it comes back.
+    // Nothing changes while the client is far away, so nothing is sent when it comes back.
     let before = received(&room);
     for x in [0.0, 70.0] {
         look_from(&mut room, 0, x);
@@ -274,7 +274,8 @@ fn an_object_that_is_torn_off_does_not_reveal_its_last_values_to_those_far_away(
     assert_eq!(states, [(2, 0), (2, 2)]);
 }
 
-/// Returns how many values of a tower a tick writes. All guests see the tower, some of them from far away.
+/// Returns how many values the server writes for one change of a tower. All guests see the tower, some of
+/// them from far away.
 fn written(near: usize, far: usize, area: Area) -> usize {
     let mut room = town(area, near + far);
     (0..near).for_each(|guest| look_from(&mut room, guest, 10.0));

@@ -115,7 +115,7 @@ fn s188_a_connection_sees_from_the_object_that_it_follows() {
             assert!(!has(&room, 0, stone) || distance < RADIUS + 2.0 * SIDE, "{stone:?} from {x}");
         }
     }
-    // The last viewpoint stays when the object is gone, and when the user sets viewpoints.
+    // The last viewpoint remains when the object is gone, and when the user sets viewpoints.
     room.server.despawn(player);
     room.settle();
     assert!(has(&room, 0, stones[7]) && !has(&room, 0, stones[0]));
@@ -450,7 +450,8 @@ fn a_band_beyond_everything_in_sight_is_refused() {
     Server::new(ServerConfig::default()).class().locate(area, in_plane);
 }
 
-/// A connection that has ended is kept for a while, but it takes no viewpoints and groups any more.
+/// A connection that has ended is kept for a while, but setting its viewpoints and groups has no effect any
+/// more.
 #[test]
 fn a_connection_that_has_ended_gets_nothing_in_sight() {
     let mut room = room(1);

@@ -102,8 +102,8 @@ fn r24_a_change_is_written_once_for_all_who_see_its_cell_and_not_for_cells_that_
     assert_eq!(written(5, 7, 0), once + 2 * (compared + 1));
 }
 
-/// The client of an owner has the objects that it owns wherever they are, so no table of a cell in its sight
-/// may have them.
+/// A client has the objects that it owns wherever they are. If such an object is far away, its changes are in
+/// no table of the cells that the client sees.
 #[test]
 fn s188_an_owner_gets_the_changes_of_what_is_far_away_and_nobody_else_does() {
     let mut room = sea(ServerConfig::default(), nearby(), 2);
@@ -115,7 +115,7 @@ fn s188_an_owner_gets_the_changes_of_what_is_far_away_and_nobody_else_does() {
     room.server.object(far).set_owner(Some(owner));
     room.settle();
     for step in 1..40_u32 {
-        // It comes into sight and goes out of sight again.
+        // The ship comes into sight and goes out of sight again.
         let x = (900.0 - step as f32 * 30.0).abs();
         let object = &mut room.server[far];
         (object.position, object.heading, object.orders) = ([x, 0.0], Counted(step), step);
@@ -231,7 +231,8 @@ fn s187_far_objects_have_ticks_of_their_own_and_all_far_clients_share_their_byte
     assert!(most - least < least / 2, "about a fifth in each tick: {counts:?}");
 }
 
-/// The slots of the ships are ten apart, and the period is ten ticks.
+/// The slots of the ships are ten apart, and the period is ten ticks. If the slot modulo the period chose the
+/// tick, all ships would be sent in the same tick.
 #[test]
 fn s187_far_objects_in_slots_at_regular_distances_have_ticks_of_their_own() {
     let mut room = sea(ServerConfig::default(), nearby().slower_beyond(50.0, 10), 1);
@@ -252,8 +253,8 @@ fn s187_far_objects_in_slots_at_regular_distances_have_ticks_of_their_own() {
     }
 }
 
-/// Returns how many bytes the server sends to a guest until a change has arrived that waits for a band of 20
-/// ticks at most.
+/// Returns how many bytes the server sends to a guest until a change has arrived. The change may wait up to
+/// 20 ticks for its band.
 fn bytes_of(room: &mut Room, guest: usize, change: impl FnOnce(&mut Server)) -> usize {
     let id = room.guests[guest].id;
     let sent = |room: &Room| room.server.connection_info(id).stats().expect("it is connected").bytes_sent;
@@ -278,7 +279,7 @@ fn s187_far_changes_that_do_not_fit_into_a_packet_wait_for_their_band_and_are_se
             updates += u32::from(*log != shown);
             shown.clone_from(log);
         }
-        // The first one shows what the opening contained.
+        // The first counted update is only the text that the opening contained.
         assert_eq!(updates, 1 + 100 / 20, "{length} bytes");
         (0..40).for_each(|_| _ = room.step());
         let bytes = bytes_of(&mut room, 0, |server| server[ship].log = "y".repeat(length));
@@ -311,7 +312,7 @@ fn s187_far_changes_are_sent_at_once_and_only_once_to_those_with_a_view_of_their
     }
 }
 
-/// All clients see the same properties of a class without conditions, but not at the same time.
+/// All clients see the same properties of a class without conditions, but far clients receive changes later.
 #[test]
 fn s187_no_band_delays_an_object_for_its_owner_if_its_class_has_no_conditions() {
     let mut room = Room::new(ServerConfig::default(), |client| _ = client.register::<Bird>());
@@ -355,7 +356,7 @@ fn s187_waiting_changes_are_not_lost_when_an_object_leaves_its_band() {
                 2 => _ = room.server.connection(id).set_viewpoints(&[[150.0, 0.0, 0.0]]),
                 3 => _ = room.server.object(ship).set_owner(Some(id)),
                 4 => _ = room.server.object(ship).set_relevancy(Relevancy::Always),
-                // From now on this client has a view of its own, and does not take tables.
+                // From now on this client has a view of its own, and tables are not sent to it.
                 5 => {
                     _ = room.server.object(ship).set_custom_active_for(id, property::<Ship>("signal"), false)
                 }
@@ -393,8 +394,8 @@ fn r02_changes_of_new_items_are_not_sent_alone_when_they_are_due() {
 }
 
 /// A new item is lost, and its next change waits for its band. In the tick of the change the client is
-/// paused, or an ack of something older arrives after the change. In both cases the object is in step when
-/// the change is due, although the client lacks the item.
+/// paused, or an ack of something older arrives after the change. In both cases the server counts the client
+/// as up to date with the object when the change is due, although the client lacks the item.
 #[test]
 fn r02_changes_of_new_items_that_wait_for_their_band_are_not_sent_alone() {
     const PERIOD: u16 = 4;

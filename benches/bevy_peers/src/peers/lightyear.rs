@@ -1,4 +1,4 @@
-//! `lightyear` over its channels within one process, without prediction and interpolation.
+//! The library `lightyear`, over its channels within one process, without prediction and interpolation.
 
 use std::net::SocketAddr;
 
@@ -45,7 +45,7 @@ fn with(plugins: impl PluginGroup) -> App {
 fn server() -> (App, Entity) {
     let mut app = with(ServerPlugins { tick_duration: tick() }.build());
     let server = app.world_mut().spawn(RawServer).id();
-    // The server of this kind has started as soon as it is linked.
+    // A server that uses channels has started as soon as it has the component `Linked`.
     app.world_mut().entity_mut(server).insert(Linked);
     app.update();
     (app, server)

@@ -1,4 +1,4 @@
-//! The libraries.
+//! The compared libraries.
 
 mod lightyear;
 mod nothing;
@@ -10,7 +10,7 @@ use crate::row::Row;
 
 /// The libraries that are compared.
 pub(crate) const NAMES: [&str; 3] = ["repl-bevy", "bevy_replicon", "lightyear"];
-/// The same app without a library.
+/// The name of the candidate without a library.
 pub(crate) const NOTHING: &str = "nothing";
 
 /// Returns the function that measures a row with a library.

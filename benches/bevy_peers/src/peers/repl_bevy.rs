@@ -25,7 +25,7 @@ pub(crate) struct Repl {
     client_mails: Vec<Mail>,
 }
 
-/// The packets of an app, each with the number of the client.
+/// Packets of an app, each with the number of the client that sends or receives it.
 #[derive(Clone, Default)]
 struct Mail(Arc<Mutex<Packets>>);
 
@@ -91,8 +91,8 @@ fn with(mut app: App) -> App {
 
 fn server(mail: Mail) -> App {
     let transport = OfServer { mail, endpoint: Endpoint::new(EndpointConfig::default(), 0) };
-    // The documented setting for links within one machine. The other libraries have no congestion control
-    // either.
+    // The documentation advises this setting for links within one machine. The other libraries have no
+    // congestion control either.
     let config = ServerConfig {
         mtu_bytes: PACKET_BYTES,
         congestion_control: CongestionControl::Off,

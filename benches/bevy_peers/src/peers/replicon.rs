@@ -1,5 +1,6 @@
-//! `bevy_replicon`. The benchmark itself carries its messages, as its tests do. It has no packets of its own:
-//! a transport library would also resend lost messages, split long messages and add headers.
+//! The library `bevy_replicon`. The benchmark itself carries its messages, as its tests do. The library makes
+//! no packets: a separate transport library would also resend lost messages, split long messages and add
+//! headers.
 
 use bevy_app::{App, PluginGroup};
 use bevy_ecs::prelude::*;

@@ -4,7 +4,8 @@
 //! labels there is room for another label, which may need more digits. A good choice of new labels delays the
 //! need for more digits. Users usually continue to insert at the place of the last insertion, and the choice
 //! of a label takes this into account (see [`Hint`]). Items that are inserted one after another form a run.
-//! The labels of a run follow each other closely, and the first label of a run leaves room on both sides.
+//! The labels of a run follow each other closely, and there is room on both sides of the first label of a
+//! run.
 //!
 //! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last digit is not zero, so the order
 //! of the bytes is the order of the fractions.
@@ -21,11 +22,11 @@ const INLINE: usize = 14;
 const MAX: usize = Label::MAX_BYTES;
 
 /// The labels of a run (items inserted one after another) keep their number of digits only if at least this
-/// many free numbers lie between the two neighbouring labels. If fewer numbers are free the labels of the run
-/// get one more digit. Measurements with recorded typing found values from 16 to 64 equally good.
+/// many free numbers lie between the two neighbouring labels. If fewer numbers are free, the labels of the
+/// run get one more digit. Measurements with recorded typing found values from 16 to 64 equally good.
 const ROOM_FOR_RUN: u64 = 32;
-/// The first item of a run leaves only 1/`PART_BEFORE` of the gap before itself. The gap after the first item
-/// is larger, because more items are likely to follow there.
+/// The label of the first item of a run divides the gap between its neighbours: 1/`PART_BEFORE` of the free
+/// numbers lie before it. The others lie after it, because the next items are likely to be inserted there.
 const PART_BEFORE: u64 = 4;
 /// The number of free numbers in the narrowest gap between labels that are [spread](Label::spread). In
 /// measurements with insertions at the worst indices, 2 was better than 8 or 32, because labels needed fewer
@@ -107,7 +108,7 @@ impl Label {
     /// The default label, which has no digits.
     pub const START: Self = Self(Digits::Inline(0, [0; INLINE]));
 
-    /// Makes a label of the digits `digits`, and leaves out the zeros at the end. Digits after the first
+    /// Makes a label of the digits `digits` without the zeros at the end. Digits after the first
     /// [`MAX_BYTES`](Self::MAX_BYTES) are dropped.
     fn new(digits: &[u8]) -> Self {
         let digits = digits.get(..MAX).unwrap_or(digits);
@@ -131,8 +132,8 @@ impl Label {
         }
     }
 
-    /// Returns a short label between the labels `before` and `after`. If `before` or `after` is `None`, it
-    /// stands for that end of the array. Returns `None` if the label would need more than
+    /// Returns a short label between the labels `before` and `after`. `None` for `before` means the start of
+    /// the array, and `None` for `after` the end. Returns `None` if the label would need more than
     /// [`MAX_BYTES`](Self::MAX_BYTES) digits, or if `before` is not less than `after`.
     pub fn between(before: Option<&Self>, after: Option<&Self>, hint: Hint) -> Option<Self> {
         let gap = Gap::find(before, after, hint.room())?;
@@ -141,8 +142,8 @@ impl Label {
             Lean::After => (gap.free, gap.free.saturating_sub(1)),
             Lean::Neither => (1 + gap.free / PART_BEFORE, 2 + gap.free / PART_BEFORE),
         };
-        // A number that ends in the digit zero makes a shorter label. After a number that ends in the digit
-        // zero, the next label of the run would not be its successor.
+        // A label drops zeros at its end. So a number that ends in zero makes a shorter label, and the next
+        // label of the run, which has all digits, would not be the successor of this label.
         let digits = gap.number(offset);
         if digits.ends_in_zero() && (1..=gap.free).contains(&otherwise) {
             return Some(gap.number(otherwise).label());

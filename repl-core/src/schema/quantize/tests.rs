@@ -52,7 +52,6 @@ struct Kept<T, F, K> {
 }
 
 impl<T: Copy, P: PartialEq, F: Fn(T) -> P, K: Fn(T, T) -> bool> Kept<T, F, K> {
-    /// Returns a property that is sent with a value.
     fn new(sent: T, form: F, keeps: K) -> Self {
         Self { sent, updates: 0, form, keeps }
     }

@@ -102,7 +102,6 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(Some(progress.label.clone()))
     }
 
-    /// Removes an element from the collection.
     fn remove<I: Identity, T: ElementTarget<I>>(&mut self, id: &I, target: &mut T) {
         target.receive(id, ReceivedChange::Removed, self.observer.calls_back());
         if I::IS_KEY {
@@ -110,7 +109,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
     }
 
-    /// Reports to the observer that an element no longer exists.
+    /// Reports to the `Observer` of the update that an element no longer exists.
     fn forget<I: Identity>(&mut self, id: &I) {
         let depth = self.path.enter(id.steps());
         if let Some((&last, path)) = self.path.steps().split_last() {
@@ -119,8 +118,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         self.path.leave(depth);
     }
 
-    /// Removes the elements in `swept` that the update does not contain, finishes the collection, and reports to the observer the
-    /// elements that the collection has marked for removal.
+    /// Removes the elements in `swept` that the update does not contain, and finishes the collection. Reports
+    /// to the `Observer` of the update the elements that the collection has marked for removal.
     pub(super) fn end_elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
         progress: Progress<I>,

@@ -13,11 +13,11 @@ use crate::bits::{BitReader, ReadError};
 pub(super) enum Edits<'b> {
     #[default]
     None,
-    /// The list is a mask with one bit for each handle. In this form, `bits` has the bits that are still to
-    /// be read, and `word` has the bits of the handles from `first` on.
+    /// The list is a mask with one bit for each handle. In this form, `bits` contains the bits that are still
+    /// to be read, and `word` contains the bits of the handles from `first` on.
     Mask { bits: BitReader<'b>, first: u32, word: u64 },
-    /// The list consists of stretches of handles. In this form, `list` has the stretches that are not read
-    /// yet, and `range` is the rest of the stretch that was read last.
+    /// The list consists of stretches of handles. In this form, `list` contains the stretches that are not
+    /// read yet, and `range` is the rest of the stretch that was read last.
     Ranges { list: RangeList<'b>, range: Range<u32> },
 }
 

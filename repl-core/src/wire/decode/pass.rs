@@ -15,7 +15,6 @@ pub(crate) trait Pass: KeyPass {
     /// The error that stops the pass before the end.
     type Stop;
 
-    /// Whether this is the pass that validates.
     const VALIDATES: bool;
 
     /// Stops the pass if a value could not be read.
@@ -29,8 +28,8 @@ pub(crate) trait Pass: KeyPass {
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Self::Stop>;
 
-    /// Returns whether keys of the update refer to objects. Only the apply pass knows whether keys refer to
-    /// objects.
+    /// Returns whether keys of the update refer to objects. Only the apply pass knows this, so the validation
+    /// pass returns false.
     fn keys_refer(&self) -> bool {
         false
     }

@@ -143,7 +143,6 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// A collection into which elements are read.
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     /// The same collection with the elements that the server sent, if the user has borrowed the object.
@@ -159,7 +158,8 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 struct Edited<I> {
     /// The elements that are restored when the update ends.
     waiting: BTreeSet<I>,
-    /// The elements that a sweep removes.
+    /// The elements that are removed at the end, because the update removes all elements that it does not
+    /// list.
     swept: BTreeSet<I>,
 }
 
@@ -178,7 +178,7 @@ impl<I: Ord> Edited<I> {
         self.swept.append(&mut self.waiting);
     }
 
-    /// Records that a sweep does not remove an element.
+    /// Moves an element from `swept` to `waiting`, because the update does not remove it.
     fn spare(&mut self, id: &I) {
         self.waiting.extend(self.swept.take(id));
     }

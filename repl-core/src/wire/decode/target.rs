@@ -32,28 +32,26 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Stores the values of `count` direct properties from the handle `first` on. The values are `bits`.
+    /// Stores the values of `count` direct properties (leaves with a wire form that equals their bytes in
+    /// memory) from the handle `first` on. The values are `bits`.
     fn direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>);
 
     /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
 
-    /// Returns the target for the element at `index` of the array at `handle`.
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
 
-    /// Returns the target for the elements of the collection at `handle`.
     fn elements<I: Collected>(&mut self, handle: u32) -> Self::Elements<'_, I>;
 }
 
-/// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
     /// Marks the collection as a client's replica. This function is called first when an update changes the
     /// collection. If client code has assigned another collection to the field, this collection loses all
     /// elements.
     fn own(&mut self) {}
 
-    /// Returns how many elements the collection has, or 0 if this number does not limit how many elements may
-    /// be added.
+    /// Returns how many elements the collection has, to limit how many may be added. Returns 0 if no limit
+    /// applies.
     fn held(&self) -> usize {
         0
     }
@@ -81,8 +79,8 @@ pub(crate) trait ElementTarget<I> {
     /// Records that an element was changed. This call does not change the values of the element.
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
-    /// Called when all elements of the update were read. Restores the other elements that the user of a client
-    /// has edited.
+    /// Called when all elements of the update were read. Restores the other elements that the user of a
+    /// client has edited.
     fn finish(&mut self, _calls_back: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.

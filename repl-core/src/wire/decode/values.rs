@@ -1,7 +1,8 @@
 //! Reads the values of an update of an object, including the values in its arrays and collections, at any
 //! depth.
 //!
-//! *Invariant:* no element of a collection is both removed and added or changed by one update.
+//! *Invariant:* if an update removes an element of a collection, the same update does not add or change this
+//! element.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::ops::Range;
@@ -29,7 +30,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 
     /// Reads the values of `handles` of an object or element with this table. If `is_measured` is set,
-    /// reports to the observer how many bits each property takes.
+    /// reports to the `Observer` how many bits each property takes.
     fn properties<T: Target>(
         &mut self,
         table: &[TableEntry],
@@ -77,15 +78,16 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         count
     }
 
-    /// Reports to the observer how many bits the direct property at `handle` took.
+    /// Reports to the `Observer` how many bits the direct property (its bytes in memory are its wire form) at
+    /// `handle` took.
     fn measure_direct(&mut self, table: &[TableEntry], handle: u32) {
         if let Some(CommandKind::Leaf(leaf)) = self.program.command(table, handle).map(|found| &found.kind) {
             self.observer.property(handle, leaf.codec.width_bits().unwrap_or(0) as usize);
         }
     }
 
-    /// Reads an update of the property at `handle` of a level. An update of an array contains only the
-    /// changes.
+    /// Reads an update of the property at `handle` of an object or element. An update of an array contains
+    /// only the changes.
     #[inline]
     fn property<T: Target>(
         &mut self,
@@ -122,7 +124,11 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
             }
         }
         if self.references.any_mentioned() {
-            let bits = P::check(self.reader.slice(start..self.reader.position()).ok_or(ReadError::End))?;
+            let mut whole = self.references.take_whole_form();
+            let bits = match &mut whole {
+                Some(whole) => whole.as_slice(),
+                None => P::check(self.reader.slice(start..self.reader.position()).ok_or(ReadError::End))?,
+            };
             self.observer.mention(self.path.steps(), &mut self.references.take_mentioned(), bits);
         } else {
             self.observer.plain(self.path.steps());
@@ -185,7 +191,6 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads all values of a new element.
     fn whole<T: Target>(&mut self, table: &[TableEntry], first: u32, target: &mut T) -> Result<(), P::Stop> {
         let (mut next, end) = (1_u32, (table.len() as u32).saturating_add(1));
         while next < end {
@@ -218,7 +223,6 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads the changes of a collection.
     fn elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,
@@ -289,8 +293,9 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads a whole element, which may be new. The size of the element is counted from `start`, the bit at
-    /// which its key began, or from the end of its label.
+    /// Reads a whole element, which may be new. For a map entry, `start` is the bit at which its key begins,
+    /// and the size of the entry includes the key. For an item, `start` is `None`, and its size is counted
+    /// from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
         table: &[TableEntry],
@@ -322,7 +327,6 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 }
 
-/// Reads one element of a collection.
 struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: &'i [TableEntry],

@@ -13,10 +13,10 @@ use crate::schema::program::Program;
 use crate::wire::decode::pass::Pass;
 
 /// Receives reports about the content of an update while the update is read. A path consists of the handles
-/// that lead from the object's own level to a value. Below the object's own level, the handles in a path are
-/// element handles, which are counted from zero.
+/// that lead from the object to a value. The first handle belongs to the object itself, and is counted from
+/// one. The handles after it are element handles, which are counted from zero.
 pub trait Observer {
-    /// Called after the property at `handle` of the object's own level was read, if the observer
+    /// Called after the property at `handle` of the object itself was read, if the observer
     /// [measures](Self::measures). In the update, the values of the property took `bits` bits.
     fn property(&mut self, _handle: u32, _bits: usize) {}
 
@@ -54,7 +54,6 @@ impl Observer for () {
     }
 }
 
-/// One walk over the values of an object.
 pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) program: &'w Program,
     pub(crate) reader: &'w mut BitReader<'b>,
@@ -64,8 +63,8 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) path: Path,
 }
 
-/// The handles from the object's own level down to the current value. The path to the current value is used
-/// in errors, and to find a leaf again later.
+/// The handles that lead from the object to the current value. The path to the current value is used in
+/// errors, and to find a leaf again later.
 pub(crate) struct Path {
     /// The first steps of the path.
     steps: [u32; MAX_DEPTH + 1],

@@ -44,7 +44,6 @@ impl FastArrayItem for Told {
 
 impl SaysItemCallbacks for Told {}
 
-/// One call of a callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Remove(Told),
@@ -113,7 +112,6 @@ impl ItemCallbacks for Told {
     }
 }
 
-/// Returns the id with this number.
 pub(crate) fn id(number: u32) -> ItemId {
     ItemId::new(number).expect("not zero")
 }
@@ -126,7 +124,6 @@ pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeM
     ids.into_iter().map(|id| (id, Keyed::item(array, id).expect("it is listed").clone())).collect()
 }
 
-/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StepKind {
     Added,

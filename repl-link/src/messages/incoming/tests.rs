@@ -275,7 +275,7 @@ fn r20_unfinished_messages_are_at_most_sixteen() {
     assert_eq!(take_part(&mut incoming, 39, 2, SECOND * 40), Ok(vec![(39, 8_000)]));
 }
 
-/// Takes the part `index` of a message with this many bits. Returns the number of delivered bits, and whether
+/// Takes the part `index` of a message with `bit_len` bits. Returns the number of delivered bits, and whether
 /// the message was read before.
 fn take_bulk(
     incoming: &mut Incoming,

@@ -5,7 +5,6 @@ use crate::messages::channel::{Channel, MessageOptions};
 use crate::outbox::Limits;
 use crate::sent::in_flight::Delivery;
 
-/// The sending side of a connection with small packets, without a network.
 struct Side {
     outgoing: Outgoing,
     outbox: Outbox<()>,
@@ -41,7 +40,8 @@ impl Side {
         self.send_if(true)
     }
 
-    /// Sends the packets of a tick. The other side may receive messages for viewers only if `sees` is true.
+    /// Sends the packets of a tick. The other side may receive messages for viewers (clients that see an
+    /// object) only if `sees` is true.
     fn send_if(&mut self, sees: bool) -> Vec<Vec<(u16, u64)>> {
         let first = self.outbox.sequence();
         self.outbox.begin_pass();
@@ -52,7 +52,6 @@ impl Side {
         sequences.map(|sequence| self.messages_in(sequence)).collect()
     }
 
-    /// Makes packets smaller.
     fn fit(&mut self, bytes: usize) {
         let mut size = *self.outbox.size();
         size.agree(bytes);
@@ -106,7 +105,7 @@ fn r04_a_late_ack_of_a_packet_that_counted_as_lost_counts_for_its_messages() {
     side.outgoing.arrived_late(range(0, 1));
     side.outgoing.arrived_late(range(0, 1));
     assert_eq!(side.send(), [vec![(0, 2)]], "only the last one is sent again");
-    // The ack also counts if the message was sent again in the meantime.
+    // The ack of the first copy also counts if the message was sent again in the meantime.
     side.outgoing.arrived_late(range(2, 2));
     side.resolve(3, Delivery::Lost);
     assert_eq!((side.send(), side.outgoing.held_bytes()), (Vec::new(), 0));

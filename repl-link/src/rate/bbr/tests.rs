@@ -50,7 +50,8 @@ impl Link {
         }
     }
 
-    /// Advances the time by the time that the sender waits before it tries again after `timeouts` timeouts.
+    /// Advances the time by the interval that the sender waits before it tries again after `timeouts`
+    /// timeouts.
     fn wait(&mut self, timeouts: u32) {
         for _ in 0..16 {
             self.now += STEP;
@@ -145,7 +146,8 @@ fn used_links(rate: u64, delay: Duration) -> impl Iterator<Item = Link> {
 #[test]
 fn a_link_whose_round_trip_becomes_longer_is_filled_again() {
     let rate = 1_000_000;
-    // Either the server always has more to send than the link can carry, or it sometimes has less.
+    // With `u32::MAX`, the server always has more to send than the link can carry. Otherwise it sometimes has
+    // less.
     for pause in [u32::MAX, 50, 200] {
         for mut link in used_links(rate, Duration::from_millis(20)) {
             link.delay = Duration::from_millis(300);

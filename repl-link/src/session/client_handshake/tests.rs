@@ -259,7 +259,7 @@ fn a_malformed_control_packet_ends_the_session_with_a_farewell() {
     pair.client_reports.clear();
     let mut writer = repl_core::BitWriter::new();
     packet::begin(packet::PacketKind::Control, &mut writer);
-    // A welcome without a timeout.
+    // A welcome that ends before its timeout.
     writer.write_bits(1, 3);
     pair.client_receives(&packet::seal(writer.clone(), packet::Salt::control(SESSION)));
     assert_eq!(pair.client_reports, [Reported::Damaged], "whoever knows the session may have sent it");

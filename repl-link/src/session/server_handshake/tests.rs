@@ -261,7 +261,7 @@ fn r26_welcomes_that_may_not_be_sent_yet_do_not_pile_up() {
     }
     assert_eq!(last_sent, 0, "the server has sent three times the bytes of the hello");
     pair.server_receives(&hello);
-    // One welcome waited, and the other answers the hello.
+    // One welcome was already queued, and the other welcome answers the hello.
     assert!(pair.server_sends().len() <= 2);
 }
 

@@ -1,6 +1,6 @@
-//! Applies the contents of a packet that was validated.
+//! Applies the entries of a packet that were validated.
 //!
-//! *Invariant:* applying never fails, because validation has refused every entry that could not be applied.
+//! *Invariant:* applying never fails: if an entry cannot be applied, validation has refused the packet.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::client::validated_entries::{
 };
 use crate::updates::update::UpdateKind;
 
-/// Which entries of a packet are applied.
+/// Which entries of a packet are applied in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     All,
@@ -29,15 +29,17 @@ pub(super) enum Step {
     Closings,
 }
 
-/// The values of a run of openings.
+/// The values of the objects in a run of openings.
 enum Values<'a> {
-    /// A recipe reads the values. The number is the position of the values of the next object in the body.
+    /// The values are read by a recipe. The number is the bit position in the body of the next object's
+    /// values.
     Prepared(Prepared<'a>, usize),
-    /// A walk over the program of the class reads the values, up to the ends that validation has stored.
+    /// The values are read by a walk over the program of the class, up to the ends that validation has
+    /// stored.
     Checked(&'a HandleSet),
 }
 
-/// Applies the validated entries of one body.
+/// Applies the validated entries of one body: the packet's own, or that of an update that was sent in parts.
 pub(super) struct Applier<'a, 'b> {
     pub(super) replicas: &'a mut Replicas,
     pub(super) stamp: Sequence,
@@ -47,7 +49,7 @@ pub(super) struct Applier<'a, 'b> {
 }
 
 impl<'b> Applier<'_, 'b> {
-    /// Applies an entry of `contents`, if it belongs to this step. The entries of a step are applied in the
+    /// Applies an entry of `contents`, if it belongs to this step. Within a step, entries are applied in the
     /// order in which they were validated.
     pub(super) fn apply(&mut self, entry: ValidatedEntry, contents: &ValidatedEntries, step: Step) {
         if step != Step::All && matches!(entry, ValidatedEntry::Close { .. }) != (step == Step::Closings) {
@@ -80,14 +82,13 @@ impl<'b> Applier<'_, 'b> {
         }
     }
 
-    /// Returns the packet body that contains the values.
     fn body(&self) -> BitSlice<'b> {
         let end = self.reader.position().saturating_add(self.reader.remaining());
         self.reader.slice(0..end).unwrap_or_default()
     }
 
-    /// Opens the objects of a run: creates the objects that the client does not have, and sets the values of
-    /// all objects.
+    /// Applies a run of openings: creates the objects that the client does not have, and sets the values of
+    /// all objects of the run.
     fn open(&mut self, slots: Range<u32>, openings: &Openings, mut values: Values<'_>) {
         let Openings { origin, path, .. } = openings;
         let mut slot = slots.start;
@@ -111,7 +112,8 @@ impl<'b> Applier<'_, 'b> {
         }
     }
 
-    /// Creates objects in empty slots, or binds the object that the user has placed under `path`.
+    /// Creates objects in empty slots. If the user has placed an object under `path`, uses this object
+    /// instead of a new one.
     fn create(&mut self, opened: Range<u32>, origin: &LocalOrigin, path: Option<&Arc<str>>) {
         let Replicas { columns, slots, paths, created_or_removed, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(origin.class as usize) else { return };
@@ -153,7 +155,7 @@ impl<'b> Applier<'_, 'b> {
     }
 
     /// Applies updates by a recipe to the objects in `slots`, which are in consecutive rows of one class. The
-    /// values of the first object begin at the position `at`. Returns the position after all values.
+    /// values of the first object begin at the bit position `at`. Returns the position after all values.
     fn run(&mut self, slots: Range<u32>, is_new: bool, prepared: Prepared<'_>, at: usize) -> usize {
         let Replicas { columns, slots: table, touched, updates, .. } = &mut *self.replicas;
         let Some((class, first)) = table.class_and_row(slots.start) else { return at };
@@ -173,8 +175,8 @@ impl<'b> Applier<'_, 'b> {
         end
     }
 
-    /// Applies the next updates, one to each object in `slots`. The objects have the same class. If there are
-    /// several objects, they are new, and their rows are consecutive.
+    /// Applies the next updates in the body: one to each object in `slots`. The objects have the same class.
+    /// If there is more than one object, all are new and in consecutive rows.
     fn values(&mut self, slots: Range<u32>, is_new: bool, handles: &HandleSet) {
         let Replicas { columns, slots: table, mentions, kept_bases, touched, updates, .. } =
             &mut *self.replicas;
@@ -197,11 +199,9 @@ impl<'b> Applier<'_, 'b> {
             if is_watched {
                 touched.push(ChangedObject::of(&**column, (slot, row), is_new, handles));
             }
-            received.extend(references.take_renditions().map(|rendition| (slot, row, rendition)));
+            received.extend(references.take_renditions().map(|rendition| (slot, rendition)));
         }
-        for (slot, row, rendition) in received {
-            kept_bases.receive(slot, rendition, || column.base_of(row, rendition.handle));
-        }
+        received.into_iter().for_each(|(slot, rendition)| kept_bases.receive(slot, rendition));
     }
 
     fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
@@ -219,7 +219,7 @@ impl<'b> Applier<'_, 'b> {
     }
 }
 
-/// Records the references in one object while an update of it is applied.
+/// Records the references in one object in the index while an update of the object is applied.
 struct Record<'a> {
     slot: u32,
     assets: &'a AssetTable,
@@ -232,7 +232,7 @@ impl Observer for Record<'_> {
     }
 
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
-        // The index does not need references to assets that the client has: they never become invalid.
+        // References to assets that the client has are not recorded, because they never become invalid.
         let is_awaited = |guid: &Guid| guid.asset_number().is_none_or(|number| !self.assets.contains(number));
         let mut guids = guids.filter(is_awaited).peekable();
         if guids.peek().is_some() {

@@ -1,6 +1,7 @@
 //! Adds assets to the client, and resolves the references to them.
 //!
-//! *Invariant:* when an asset becomes known, all values that refer to it are read again, and notifies run.
+//! *Invariant:* when a reference to an asset becomes valid, all values with it are read again, and notifies
+//! run.
 
 use std::num::NonZeroU32;
 
@@ -14,7 +15,7 @@ use crate::session::client_events::ClientEvents;
 use crate::session::events::ClientEvent;
 
 impl Replicas {
-    /// Adds an asset that the client has. References to it become valid.
+    /// Adds an asset that the client has. References to it become valid if the server has already named it.
     pub(crate) fn add_asset(&mut self, path: &str) {
         if let Some(guid) = self.slots.assets.add(path) {
             self.created_or_removed.push(guid);
@@ -24,11 +25,11 @@ impl Replicas {
         }
     }
 
-    /// Stores names of assets from a packet without objects. References to the assets that the client has
-    /// become valid.
+    /// Stores names (numbers and paths) of assets that have arrived in a packet without objects. References
+    /// to those that the client has become valid.
     ///
     /// # Errors
-    /// Returns an error if a correct server cannot send such names. Then the connection must end.
+    /// Returns an error if a correct server cannot have sent such names. Then the connection must end.
     pub(crate) fn learn_assets(
         &mut self,
         names: Vec<AssetNames>,
@@ -39,11 +40,11 @@ impl Replicas {
         Ok(())
     }
 
-    /// Stores names of assets that the server has sent. Values that refer to assets of the client are not
-    /// read again yet.
+    /// Stores names (numbers and paths) of assets that the server has sent. Values with references to these
+    /// assets are read again later.
     ///
     /// # Errors
-    /// Returns an error if a correct server cannot send such names. Then the connection must end.
+    /// Returns an error if a correct server cannot have sent such names. Then the connection must end.
     pub(super) fn take_names(
         &mut self,
         names: Vec<AssetNames>,
@@ -59,13 +60,13 @@ impl Replicas {
         Ok(())
     }
 
-    /// Returns the asset number that the user sees for an asset.
+    /// Returns the number of an asset in the user's references.
     pub(crate) fn find_asset(&self, path: &str) -> Option<NonZeroU32> {
         let guid = Guid::asset(self.slots.assets.number(path)?);
         self.slots.epoch.from_wire(guid)?.asset_number()
     }
 
-    /// Returns the path of an asset. `number` is the asset number that the user sees.
+    /// Returns the path of an asset. `number` is its number in the user's references.
     pub(crate) fn asset_path(&self, number: NonZeroU32) -> Option<&str> {
         let guid = self.slots.epoch.to_wire(Guid::asset(number))?;
         self.slots.assets.path(guid.asset_number()?).map(|path| &**path)

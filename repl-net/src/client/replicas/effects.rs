@@ -1,5 +1,5 @@
-//! The effects of a packet: references to objects that were created or removed are read again, and callbacks
-//! run.
+//! The effects of a packet after it was applied: references to objects that it created or removed are read
+//! again, and callbacks run.
 //!
 //! *Invariant:* all callbacks run after all references were read again.
 
@@ -10,27 +10,27 @@ use repl_core::{HandleSet, ReferenceMap};
 use super::{ChangedObject, Replicas};
 use crate::client::replica::Callback;
 
-/// An object with references that are being read again, because the objects that they refer to were created
-/// or removed.
+/// An object whose references are being read again, because objects to which they refer were created or
+/// removed.
 struct Rereading {
     slot: u32,
     class: u16,
     row: u32,
     /// The index of this object in `touched`.
     at: usize,
-    /// The handle of the property that is being read again, or zero if no property is being read.
+    /// The handle of the property that is being read again, or zero if there is none.
     handle: u32,
 }
 
 impl Replicas {
-    /// Reads references again after objects were created or removed, and calls the callbacks.
+    /// Reads references again if objects were created or removed, and calls the callbacks.
     pub(super) fn finish(&mut self) {
         self.reread_references();
         self.run_callbacks();
     }
 
-    /// Reads all leaves (single values) again that refer to objects which the packet created or removed
-    /// (S118, S120). Costs O(leaves that are read again). The server has sent each such leaf before.
+    /// Reads all leaves (values that are sent as a unit) again that refer to objects which the packet created
+    /// or removed (S118, S120). They are read from stored bits. Costs O(leaves that are read again).
     fn reread_references(&mut self) {
         let Self { columns, slots, mentions, touched, created_or_removed, updates, .. } = self;
         if created_or_removed.is_empty() {
@@ -43,7 +43,7 @@ impl Replicas {
         mentions.each_of(created_or_removed, &mut |slot, path, bits| {
             let Some(&handle) = path.first() else { return };
             if slots.outcome.closes(slot) {
-                // An object that the packet removes keeps its last state.
+                // An object that the packet also removes keeps its last state.
                 return;
             }
             if rereading.as_ref().is_none_or(|known| known.slot != slot) {

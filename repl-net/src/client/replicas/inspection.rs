@@ -1,7 +1,7 @@
-//! Looks inside the packets that the client applies: counts their bits by class and property, and logs them.
+//! Counts the bits of the packets that the client applies, by class and property, and logs these packets.
 //!
-//! *Invariant:* only contents that are applied are counted and logged. A large update is counted in the
-//! packet that completes it.
+//! *Invariant:* contents are counted and logged only if they are applied. An update that was sent in parts is
+//! counted when the packet with the last missing part has arrived.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, Epoch, Guid, Objects, Program};
@@ -14,8 +14,8 @@ use crate::session::classes::ClassList;
 use crate::telemetry;
 
 impl Replicas {
-    /// Counts and logs the packet that is applied next, and the large updates that it completes, if the
-    /// configuration or the logger asks for this.
+    /// Counts and logs the packet that will be applied next, and the large updates that it completes, if the
+    /// configuration or the logger wants this.
     pub(super) fn look_inside(
         &mut self,
         sequence: Sequence,
@@ -23,7 +23,7 @@ impl Replicas {
         blobs: &mut [(Sequence, BitWriter)],
     ) {
         if let Some(mut traffic) = self.traffic.take() {
-            // A validated packet can be read to its end.
+            // The packet was validated, so reading it cannot fail.
             survey(sequence, &mut body.clone(), self, &mut traffic).ok();
             for (_, blob) in &mut *blobs {
                 survey(sequence, &mut blob.as_slice().reader(), self, &mut traffic).ok();

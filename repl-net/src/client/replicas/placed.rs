@@ -1,8 +1,8 @@
-//! Objects that the user has placed under paths, for example the doors of a level. They wait for the objects
-//! of the server, and the user can find them (S199).
+//! Objects that the user has placed under paths, for example the doors of a level. They wait for the server's
+//! objects with the same paths, and the user can look them up (S199).
 //!
-//! *Invariant:* a path has at most one placed object of a class. It either waits in the column of its class,
-//! or is bound to the object in one slot.
+//! *Invariant:* a path has at most one placed object of a class. The object either waits in the column of its
+//! class, or is in a row, bound to the server's object.
 
 use std::sync::Arc;
 
@@ -14,15 +14,16 @@ use crate::client::replica::TypedReplica;
 /// The result of [placing](crate::ClientStatics::place) an object under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed<T> {
-    /// The object waits for the server. When the object of the server arrives,
+    /// The object waits for the server's object. When that object arrives, the update
     /// [`Bound`](crate::UpdateKind::Bound) reports it.
     Waiting,
-    /// The object of the server has arrived already, and counts as placed from now on. The value that the
-    /// user wanted to place is returned. Move its fields that are not replicated to the object, for example
-    /// mesh handles.
+    /// The server's object has already arrived, and counts as placed from now on. The value that you wanted
+    /// to place is returned. Move its fields that are not replicated to the object with this reference, for
+    /// example mesh handles.
     Bound(ObjectRef<T>, T),
-    /// The server has destroyed its object. The placed object waits, because the server may spawn another
-    /// object under this path. Hide the placed object, or [remove](crate::ClientStatics::remove) it.
+    /// The server has destroyed its object. The placed object waits nevertheless, because the server may
+    /// spawn another object under this path. Hide the placed object, or
+    /// [remove](crate::ClientStatics::remove) it.
     Destroyed,
 }
 
@@ -32,7 +33,6 @@ impl Replicas {
         self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
     }
 
-    /// Returns the object of the server with a path, and its slot.
     pub(crate) fn find_static<T: Replicated>(&self, path: &str) -> Option<(ObjectRef<T>, u32)> {
         let (slot, generation) = self.paths.find(path)?;
         let is_there = self.slots.generation(slot) == Some(generation);
@@ -40,14 +40,14 @@ impl Replicas {
         Some((self.cast(object).filter(|_| is_there)?, slot))
     }
 
-    /// Returns the path of an object of the server.
+    /// Returns the path of an object that the server has sent, if it is static.
     pub(crate) fn path<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&str> {
         self.class_and_row_of(object)?;
         let slot = object.guid()?.slot();
         self.paths.path(slot, self.slots.generation(slot)?).map(|path| &**path)
     }
 
-    /// Places an object under a path, or returns the object if the object of the server has arrived already.
+    /// Places an object under a path. If the server's object has already arrived, returns the passed object.
     /// Returns `None` if the path already has a placed object of the class.
     pub(crate) fn place<T: Replicated>(&mut self, path: &str, object: T) -> Option<Placed<T>> {
         if let Some((found, slot)) = self.find_static::<T>(path) {
@@ -71,7 +71,7 @@ impl Replicas {
         self.typed_mut::<T>()?.placed.remove(path)
     }
 
-    /// Returns the object that the user has placed under a path, whether it waits or is bound.
+    /// Returns the object that the user has placed under a path, both while it waits and while it is bound.
     pub(crate) fn placed<T: Replicated>(&self, path: &str) -> Option<&T> {
         if let Some(waiting) = self.typed::<T>()?.placed.get(path) {
             return Some(waiting);

@@ -1,6 +1,6 @@
 //! Receives the body of a packet in four steps: validates the whole body, applies it, reads references again,
-//! and calls callbacks. If the packet has the last state of an object that it removes, all removals come
-//! after the callbacks, as if they were in a separate packet.
+//! and calls callbacks. If the packet contains the last state of an object that it removes, all removals are
+//! applied after the callbacks, as if they were in a separate packet.
 //!
 //! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was
 //! validated. Notifies run only after all values were applied.
@@ -21,8 +21,8 @@ use crate::session::client_events::ClientEvents;
 impl Replicas {
     /// Validates the body of a packet and applies it.
     ///
-    /// `check_rest` checks the rest of the packet, which follows the segments of the body. It is called
-    /// before anything is applied. It returns names of assets, which are stored before the body is applied.
+    /// `check_rest` checks the rest of the packet, which follows the body. It is called before anything is
+    /// applied. It returns names (numbers and paths) of assets, which are stored before the body is applied.
     pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
@@ -88,7 +88,7 @@ impl Replicas {
         Ok(())
     }
 
-    /// Marks the references to the objects that the packet removes to be read again, although the objects
+    /// Announces that the packet will remove objects: references to them are read again, although the objects
     /// still exist.
     fn announce_closings(&mut self) {
         let Self { slots, created_or_removed, .. } = self;
@@ -96,7 +96,7 @@ impl Replicas {
         created_or_removed.extend(slots.outcome.closed().iter().filter_map(guid));
     }
 
-    /// Drops the state that belongs to the previous packet.
+    /// Drops everything that belongs to the previous packet.
     fn begin(&mut self) -> &mut Self {
         self.seen.clear();
         self.outcome.clear();
@@ -105,9 +105,9 @@ impl Replicas {
         self
     }
 
-    /// Validates a packet a second time. In the second validation, references resolve to the objects that
-    /// exist after the packet was applied. A second validation is necessary if decoders of the user resolved
-    /// references to objects that do not exist before the packet or that the packet may remove.
+    /// Validates a packet a second time. This time, references resolve to the objects that exist after the
+    /// packet was applied. It is necessary if decoders of the user have resolved references to objects that
+    /// did not exist before the packet, or that the packet may remove.
     #[cold]
     fn validate_again(
         &mut self,
@@ -128,7 +128,7 @@ impl Replicas {
         }
     }
 
-    /// Validates an update that was sent as a blob. The packet contains the last missing part of the blob.
+    /// Validates an update that was sent in parts, after the packet with the last missing part has arrived.
     fn validate_blob(
         &mut self,
         sequence: Sequence,
@@ -141,7 +141,6 @@ impl Replicas {
         Ok(read_end(&mut reader)?)
     }
 
-    /// Validates the segments of a body. The validation changes no objects.
     fn validate(
         &mut self,
         sequence: Sequence,
@@ -173,7 +172,7 @@ impl Replicas {
         result
     }
 
-    /// Applies the entries of a step. `number` is the number of the validated body that contains them.
+    /// Applies those entries of a body that belong to a step. `number` is the index of the validated body.
     fn apply(&mut self, number: usize, (stamp, step): (Sequence, Step), reader: &mut BitReader<'_>) {
         let (contents, mut checked) = (std::mem::take(&mut self.contents), std::mem::take(&mut self.checked));
         let mut applier = Applier { replicas: self, stamp, checked: &mut checked, reader };

@@ -1,7 +1,7 @@
-//! Objects that the server has torn off: takes them out of their slots, and removes them when the user asks
-//! (S210).
+//! Objects that the server has torn off: they are removed from their slots, and kept until the user removes
+//! them (S210).
 //!
-//! *Invariant:* an object that was torn off is in no slot, so no packet changes it.
+//! *Invariant:* an object that was torn off is not in a slot, so no packet can change it.
 
 use repl_core::{Guid, ObjectRef};
 
@@ -10,8 +10,8 @@ use crate::body::removal::CloseReason;
 use crate::updates::update::UpdateKind;
 
 impl Replicas {
-    /// Takes an object out of its slot, because the server has torn it off. References to the object stay
-    /// valid.
+    /// Removes an object from its slot, because the server has torn it off. The object is kept, and
+    /// references to it remain valid.
     pub(super) fn tear_off(&mut self, slot: u32) {
         let (Some((class, row)), Some(known)) = (self.slots.class_and_row(slot), self.slots.known_in(slot))
         else {
@@ -28,7 +28,7 @@ impl Replicas {
         self.slots.torn_off.insert(known, class);
     }
 
-    /// Removes the oldest objects that were torn off, so that at most `most` are left.
+    /// Removes the oldest objects that were torn off, so that at most `most` remain.
     pub(super) fn remove_torn_off_beyond(&mut self, most: usize) {
         while self.slots.torn_off.len() > most
             && let Some(guid) = self.slots.torn_off.oldest()
@@ -41,8 +41,8 @@ impl Replicas {
         }
     }
 
-    /// Removes an object that was torn off, and returns its class. The user can read it until an update has
-    /// reported its removal. Returns `None` if the object was not torn off.
+    /// Removes an object that was torn off, and returns its class. The user can read the object until an
+    /// update has reported its removal. Returns `None` if the object was not torn off.
     fn depart_torn_off(&mut self, guid: Guid) -> Option<u16> {
         let class = self.slots.torn_off.remove(guid)?;
         if let Some(column) = self.columns.get_mut(class as usize) {
@@ -53,7 +53,7 @@ impl Replicas {
         Some(class)
     }
 
-    /// Removes an object that was torn off, because the user no longer needs it. References to the object
+    /// Removes an object that was torn off, because the user has asked for it. References to the object
     /// become null, and the notifies of the changed properties run. Returns `false` if the object was not
     /// torn off.
     pub(crate) fn release_torn_off(&mut self, object: ObjectRef<()>) -> bool {

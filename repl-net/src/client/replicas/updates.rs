@@ -34,13 +34,13 @@ impl Replicas {
         self.end_updates();
     }
 
-    /// Begins to record the changes that a packet of this tick makes. If `tick` is `None`, the tick of the
-    /// last packet is used.
+    /// Begins to record the changes of a packet that the server made in the tick `tick`. If `tick` is `None`,
+    /// the tick of the previous packet is used.
     pub(crate) fn begin_updates(&mut self, tick: Option<u64>) {
         self.updates.begin_packet(tick);
     }
 
-    /// Ends a packet. Drops removed objects, if no update will report their removal.
+    /// Ends the recording of a packet. Drops those removed objects whose removal no update will report.
     pub(crate) fn end_updates(&mut self) {
         let Self { updates, slots, .. } = self;
         updates.end_packet(&slots.families, |guid| slots.known_in(guid.slot()) == Some(guid));
@@ -48,7 +48,7 @@ impl Replicas {
     }
 
     /// Records that the objects in consecutive slots have arrived. They have the same class, generation,
-    /// owner and role, and either all or none of them have parents. A static object is recorded alone.
+    /// owner and role, and either all or none of them have parents. A static object must be recorded alone.
     pub(super) fn note_arrivals(&mut self, slots: Range<u32>) {
         if !self.updates.is_recording() {
             return;
@@ -80,7 +80,6 @@ impl Replicas {
         }
     }
 
-    /// Records what happened to the object in a slot.
     pub(super) fn note(&mut self, slot: u32, what: UpdateKind) {
         if let Some(known) = self.slots.known_in(slot)
             && let Some((class, _)) = self.slots.class_and_row(slot)
@@ -90,21 +89,20 @@ impl Replicas {
         }
     }
 
-    /// Records that the server has destroyed the static object with a path, if an object that the user has
-    /// placed waits under this path.
+    /// If an object that the user has placed waits under a path, records that the server has destroyed the
+    /// static object with this path.
     pub(super) fn note_destroyed(&mut self, path: Arc<str>) {
         if let Some(column) = self.columns.iter().find(|column| column.has_placed(&path)) {
             self.updates.push(ObjectRef::default(), UpdateKind::PathDestroyed(path), column.program());
         }
     }
 
-    /// Drops the updates of an object that the user has removed.
     pub(crate) fn forget_updates(&mut self, object: ObjectRef<()>) {
         self.updates.forget(object);
     }
 
-    /// Returns whether `other` differs from the client's object in a property of an update. Returns `false`
-    /// if the object is not a `T` or does not exist.
+    /// Returns whether `other` differs from the client's object in a property that `update` contains. Returns
+    /// `false` if the object's class is not `T` or the object does not exist.
     pub(crate) fn differs_from<T: Replicated>(&self, update: &Update, other: &T) -> bool {
         let object = update.cast::<T>().and_then(|object| self.get(object));
         object
@@ -112,8 +110,8 @@ impl Replicas {
             .is_some_and(|(object, column)| column.class.differs_in(object, other, update.handles()))
     }
 
-    /// Copies the properties of an update from the client's object to `to`. Returns `false` if the object is
-    /// not a `T` or does not exist.
+    /// Copies the properties that `update` contains from the client's object to `to`. Returns `false` if the
+    /// object's class is not `T` or the object does not exist.
     pub(crate) fn copy_updated<T: Replicated>(&self, update: &Update, to: &mut T) -> bool {
         let from = update.cast::<T>().and_then(|object| self.get(object));
         let (Some(from), Some(column)) = (from, self.typed::<T>()) else { return false };

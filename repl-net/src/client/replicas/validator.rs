@@ -1,7 +1,7 @@
-//! Validates the entries in the body of a packet: each entry must be readable, and must belong to an object
-//! that the entry can change.
+//! Validates the entries in the body of a packet: each entry must be readable, and its object must be one
+//! that the entry can create, change or remove.
 //!
-//! *Invariant:* validation changes no objects. Each validated entry can be applied, independently of the
+//! *Invariant:* validation changes no objects. If an entry is valid, it can be applied independently of the
 //! other entries of the packet.
 
 use std::cell::Cell;
@@ -27,11 +27,11 @@ use crate::client::validated_entries::{LocalOrigin, Openings, ValidatedEntries};
 
 /// How references resolve while a packet is validated.
 pub(super) enum Resolution {
-    /// Every reference counts as a reference to an existing object, because the objects that the packet
-    /// creates and removes are not known yet. The cell stores whether a decoder resolved a reference to a
+    /// Every reference counts as a reference to an existing object, because it is not known yet which objects
+    /// the packet creates and removes. The cell stores whether a decoder has resolved a reference to a
     /// missing object.
     AnyObject(Cell<bool>),
-    /// References resolve to the objects that exist after the packet.
+    /// References resolve to the objects that will exist after the packet was applied.
     AfterPacket,
 }
 
@@ -63,16 +63,14 @@ impl Objects for ResolvingObjects<'_> {
     }
 }
 
-/// Whether the validator stores, skips or refuses fragments (parts of updates that are too large for one
-/// packet).
+/// What the validator does with fragments (parts of updates that are too large for one packet).
 pub(super) enum Parts<'a> {
     Take(&'a mut Vec<Part>),
-    /// Skips the fragments, because the first validation of the packet has already stored them.
+    /// The fragments are skipped, because the first validation of the packet has already stored them.
     Skip,
     Refuse,
 }
 
-/// The visitor that validates the entries of a body.
 pub(super) struct Validator<'a> {
     pub(super) references: ReferenceMap<'a>,
     pub(super) replicas: &'a Replicas,
@@ -82,16 +80,16 @@ pub(super) struct Validator<'a> {
     pub(super) checked: &'a mut Checked,
     pub(super) contents: &'a mut ValidatedEntries,
     pub(super) parts: Parts<'a>,
-    /// The class and the row of the object of the current update.
+    /// The class, and the row in its column, of the object of the current update.
     pub(super) place: (u16, u32),
 }
 
 impl Validator<'_> {
-    /// Checks the slot of an entry. Each object may occur only once in a packet, including the blobs that the
-    /// packet completes. The packet must not be older than the last packet that updated the object. With
-    /// these checks, each validated entry can be applied, independently of the other entries of the packet.
+    /// Checks the slot of an entry. Each object may occur only once in a packet, including the large updates
+    /// that the packet completes. The packet must not be older than the newest packet that has updated the
+    /// object. Therefore each valid entry can be applied independently of the other entries of the packet.
     ///
-    /// Returns the class and the row of the object in the slot.
+    /// Returns the class of the object in the slot, and its row.
     #[inline(always)]
     fn check(&mut self, slot: u32) -> Result<Option<(u16, u32)>, BodyError> {
         let slots = &self.replicas.slots;
@@ -108,7 +106,6 @@ impl Validator<'_> {
         Ok(place)
     }
 
-    /// Does the same as [`check`](Self::check) for each slot in `slots`.
     fn check_all(&mut self, slots: Range<u32>) -> Result<(), BodyError> {
         let masks = || masks_between(slots.start, slots.end);
         if self.replicas.slots.are_unused(&slots) && masks().all(|(at, mask)| self.seen.word(at) & mask == 0)
@@ -119,8 +116,8 @@ impl Validator<'_> {
         slots.into_iter().try_for_each(|slot| self.check(slot).map(drop))
     }
 
-    /// Checks that objects with this origin and path can be opened in the slots `slots`. Does not check their
-    /// values. `new` is the number of empty slots at the beginning of `slots`.
+    /// Checks that objects with this origin (class, generation and so on) and path can be opened in the slots
+    /// `slots`. Does not check their values. `new` is the number of empty slots at the beginning of `slots`.
     fn check_openings(
         &mut self,
         slots: Range<u32>,
@@ -138,7 +135,7 @@ impl Validator<'_> {
         slots.into_iter().try_for_each(|slot| self.check_opening(slot, origin, path))
     }
 
-    /// Checks that an object with this origin and path can be opened in a slot. Does not check its values.
+    /// Checks that an object with this origin and path can be opened in one slot. Does not check its values.
     fn check_opening(
         &mut self,
         slot: u32,
@@ -172,7 +169,7 @@ impl Validator<'_> {
 }
 
 impl Validator<'_> {
-    /// Validates the values of objects that are opened in consecutive slots.
+    /// Validates the values of a run of openings: objects that are opened in consecutive slots.
     fn validate_openings(
         &mut self,
         column: &dyn Replica,
@@ -202,7 +199,7 @@ impl Validator<'_> {
 }
 
 impl Validator<'_> {
-    /// Validates the last state of an object that the client has. It is read like an update.
+    /// Validates the last state of a removed object that the client has. It has the form of an update.
     fn last_state(&mut self, slot: u32, reader: &mut BitReader<'_>) -> Result<(), BodyError> {
         let class = self.replicas.classes.wire(self.place.0.into());
         let count = self.replicas.handles_of(class).ok_or_else(no_such_class)?;
@@ -212,8 +209,8 @@ impl Validator<'_> {
         Ok(())
     }
 
-    /// Removes all subobjects below an object that is destroyed, the deepest ones first. A subobject that has
-    /// its own entry in the packet is not removed here.
+    /// Removes all subobjects of an object that is destroyed, the deepest ones first. If a subobject has its
+    /// own entry in the packet, it is not removed here.
     fn close_below(&mut self, top: u32, reason: CloseReason) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         let (mut below, mut above, mut next) = (Vec::new(), top, 0_usize);
@@ -314,7 +311,7 @@ impl Visitor for Validator<'_> {
             }
             reader.rewind(at);
         }
-        // If the recipe has refused the values, this walk finds the reason.
+        // The recipe has refused the values. This walk returns the error that says why.
         let Self { references, checked, .. } = self;
         references.begin_object(slot);
         let subject = Subject::Row(row);
@@ -329,8 +326,8 @@ impl Visitor for Validator<'_> {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
-        // First checks that the packet is not older than the objects in these slots. An older packet may name
-        // paths that the objects no longer have.
+        // First check that the packet is not older than the objects in these slots. An older packet may
+        // contain paths that the objects no longer have.
         self.check_all(head.slots.clone())?;
         let class = self.replicas.classes.registered(head.class).ok_or_else(no_such_class)?;
         let column = self.replicas.columns.get(class).ok_or_else(no_such_class)?;
@@ -359,7 +356,7 @@ impl Visitor for Validator<'_> {
         let at = if recipe.is_some_and(|recipe| recipe.check(slots.len() as u32, reader)) {
             Some(start)
         } else {
-            // If the recipe has refused the values, this walk finds the reason.
+            // The recipe has refused the values. This walk returns the error that says why.
             reader.rewind(start);
             self.validate_openings(&**column, slots.clone(), &origin, path, (handles, reader))?;
             None
@@ -384,7 +381,7 @@ impl Visitor for Validator<'_> {
                 self.place = place;
                 self.last_state(slot, reader)?;
             }
-            // The client does not have the object, or has removed it already.
+            // The client does not have the object, because it never received it or has already removed it.
             (None, Some(bits)) => reader.skip_bits(bits)?,
             (_, None) => {}
         }
@@ -400,9 +397,9 @@ impl Visitor for Validator<'_> {
 
     fn part(&mut self, part: Part) -> Result<(), BodyError> {
         match &mut self.parts {
-            // A fragment that does not complete its blob fills the rest of the packet, so a packet has at
-            // most one such fragment. All other fragments complete blobs, and there are at most `MAX_BLOBS`
-            // blobs in flight.
+            // If a fragment does not complete its update, it fills the rest of the packet, so a packet has at
+            // most one such fragment. Each of the other fragments completes one of the at most `MAX_BLOBS`
+            // updates in flight.
             Parts::Take(parts) if parts.len() > MAX_BLOBS => {
                 return Err(BodyError::malformed("too many fragments"));
             }

@@ -1,8 +1,7 @@
-//! Access to objects and queries about them: their values, class and role, and the last state of removed
-//! objects.
+//! Methods that read objects: their values, class and role, and the last state of removed objects.
 //!
-//! *Invariant:* only the methods in this file find a removed object. For all other code, a removed object
-//! does not exist.
+//! *Invariant:* only the methods in this file find a removed object. In all other code, a removed object does
+//! not exist.
 
 use std::any::TypeId;
 
@@ -13,7 +12,6 @@ use crate::body::role::{Proxy, Role};
 use crate::client::replica::TypedReplica;
 
 impl Replicas {
-    /// Returns a reference to the object in a slot.
     pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
         self.slots.known_in(slot).map(ObjectRef::new)
     }
@@ -50,8 +48,8 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
-    /// Sets the properties that `handles_of` returns back to the values that the server sent. Returns `false`
-    /// if the object does not exist or was torn off.
+    /// Sets those properties that `handles_of` returns back to the values that the server sent. Returns
+    /// `false` if the object does not exist or was torn off.
     pub(crate) fn restore<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -65,7 +63,8 @@ impl Replicas {
         true
     }
 
-    /// Returns the role of an object on this client, and whether this client owns it, if the object exists.
+    /// Returns the role of an object on this client, whether this client owns it, and whether it sleeps, if
+    /// the object exists.
     pub(crate) fn proxy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Proxy> {
         if self.is_torn_off(object) {
             return Some(Proxy::new(Role::Authority, false));
@@ -74,7 +73,7 @@ impl Replicas {
         Some(self.slots.proxy(object.guid()?.slot()))
     }
 
-    /// Returns the parent of an object that is a subobject, or was a subobject when it was removed.
+    /// Returns the parent of an object that is a subobject, or was one when it was removed.
     pub(crate) fn parent(&self, object: ObjectRef<()>) -> Option<ObjectRef<()>> {
         let guid = object.guid()?;
         match self.class_and_row_of(object) {
@@ -83,7 +82,6 @@ impl Replicas {
         }
     }
 
-    /// Returns the subobjects of an object.
     pub(crate) fn subobjects(&self, object: ObjectRef<()>) -> impl Iterator<Item = ObjectRef<()>> {
         let exists = self.class_and_row_of(object).is_some();
         let slot = object.guid().filter(|_| exists).map(|guid| guid.slot());
@@ -91,7 +89,6 @@ impl Replicas {
         children.filter_map(|child| self.reference(child))
     }
 
-    /// Returns whether an object exists and sleeps.
     pub(crate) fn is_asleep<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.proxy(object).is_some_and(|proxy| proxy.is_asleep)
     }
@@ -116,8 +113,8 @@ impl Replicas {
         self.typed::<T>()?.departed.get(&object.guid()?)
     }
 
-    /// Drops a removed object, because an update has reported its removal, or because no update will report
-    /// it.
+    /// Drops a removed object, because the update that reports its removal was polled, or there will be no
+    /// such update.
     pub(crate) fn release(&mut self, object: ObjectRef<()>) {
         let Some(guid) = object.guid() else { return };
         if let Some(class) = self.departed.remove(guid)

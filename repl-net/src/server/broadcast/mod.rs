@@ -30,22 +30,23 @@ use pool::Pool;
 pub(crate) use section::{Distance, Piece};
 pub(crate) use tables::Tables;
 
-/// The changes that one tick sends to all connections that are in step with the changed objects.
+/// The changes of one tick, for all connections that are in step with the changed objects: those have the
+/// default view and lack no earlier change.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
     pool: Pool<Segment>,
     encoder: SegmentEncoder,
     tables: Tables,
-    /// The slots of changed objects that are in no segment and no table. Each connection at this distance
-    /// encodes such a change separately.
+    /// The slots of changed objects that are in no segment and no table, each with the distance of the
+    /// connections that must encode the change separately.
     unshared: Vec<(u32, Distance)>,
     /// The cached openings (encoded spawn data) for near and for far connections. They are locked, because
     /// the passes of several connections may run at the same time.
     openings: [RwLock<OpeningCache>; 2],
     /// The assets to which the changes refer, each with the slot of the object that refers to it.
     named_assets: NamedAssets,
-    /// The frame in which segments were built last.
+    /// The frame (number of the tick) in which segments were built last.
     frame: u64,
     /// The greatest number of bits of a segment.
     max_bits: usize,
@@ -57,13 +58,13 @@ impl Broadcast {
         &self.segments
     }
 
-    /// Returns the greatest number of bits of a segment, and of an entry of a table together with the head of
-    /// the table.
+    /// Returns the greatest number of bits of a segment. It is also the limit for the head of a table plus
+    /// one entry.
     pub(crate) fn max_bits(&self) -> usize {
         self.max_bits
     }
 
-    /// Returns the tables with the changes of this tick of objects in cells.
+    /// Returns the tables, which contain this tick's changes of objects in cells.
     pub(crate) fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -74,14 +75,14 @@ impl Broadcast {
         self.named_assets.as_slice()
     }
 
-    /// Returns the changed objects that are in no segment and no table, because their changes do not fit, and
-    /// the connections for which this holds.
+    /// Returns the changed objects that are in no segment and no table, because their changes do not fit,
+    /// each with the distance of the connections for which this is so.
     pub(crate) fn unshared(&self) -> &[(u32, Distance)] {
         &self.unshared
     }
 
-    /// Returns the cache of encoded openings, which contains the openings of all objects in `slots`. `is_far`
-    /// says whether they are for connections that are far from the objects.
+    /// Returns the cache of encoded openings (first updates), which contains the openings of all objects in
+    /// `slots`. `is_far` says whether they are for connections that are far from the objects.
     pub(crate) fn openings(
         &self,
         slots: &[u32],
@@ -166,7 +167,8 @@ impl Broadcast {
         }
     }
 
-    /// Splits a change that does not fit into a segment, if it is the change of a collection (R15).
+    /// Splits a change that does not fit into one segment into several segments, if it is the change of a
+    /// collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
         let class = context.class(context.world.store.occupant(change.slot).class);
@@ -202,7 +204,8 @@ impl Broadcast {
             }
         }
         if !portions.is_empty() {
-            // All parts of the change are dropped, because now each connection sends the whole change itself.
+            // All parts of the change are dropped, because each connection now encodes and sends the whole
+            // change itself.
             self.pool.withdraw(self.segments.drain(first..));
             self.unshared.push((change.slot, Distance::Any));
         }
@@ -222,9 +225,9 @@ struct Context<'a> {
 struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
-    /// The assets to which the changes refer that were encoded so far in this tick.
+    /// The assets to which the changes that were encoded so far in this tick refer.
     named_assets: NamedAssets,
-    /// The recipe with which the values of the last change were written.
+    /// The recipe (offsets and widths of the values) with which the values of the last change were written.
     recipe: WriteRecipe,
 }
 
@@ -263,7 +266,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The changes of an object that are to be an entry of a segment.
+/// The changes of an object that become one entry of a segment.
 #[derive(Clone, Copy)]
 struct SharedChange<'a> {
     slot: u32,
@@ -281,9 +284,9 @@ enum Obstacle {
 }
 
 impl SegmentEncoder {
-    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. `fill` returns
-    /// how many changes were processed. `fill` sets `large` if the last processed change is too large for any
-    /// segment.
+    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns how many
+    /// changes were processed. If the last of them must be sent in another way, because it is too large for
+    /// any segment or a serialiser refuses it, stores it in `large`.
     fn fill<'c>(
         &mut self,
         into: &mut Segment,
@@ -297,8 +300,8 @@ impl SegmentEncoder {
         let begin = self.bits.bit_len();
         let mut done = 0;
         if let Err(obstacle) = self.write_changes(changes, &mut done, context, into) {
-            // The segment must end here, because the segment writer's state includes an entry whose bits are
-            // removed again.
+            // The bits of an unfinished entry are removed here, but the segment writer's state still includes
+            // this entry. So no more entries can follow.
             self.bits.truncate(into.end_of_entries().unwrap_or(begin));
             if into.is_empty() || matches!(obstacle, Obstacle::Refused) {
                 *large = changes.get(done);
@@ -318,7 +321,6 @@ impl SegmentEncoder {
         context: &Context<'_>,
         into: &mut Segment,
     ) -> Result<(), Obstacle> {
-        // The class of the previous entry.
         let mut class = None;
         while let Some(change) = changes.get(*done) {
             self.write_change(change, &mut class, context, into)?;
@@ -330,8 +332,8 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it is a
-    /// change of the same properties as a whole, and all connections that share the segment may receive it.
+    /// Returns whether a change is written like the previous entry, which is of an object of `class`: it
+    /// changes the same whole properties, and all connections that share the segment may receive it.
     #[inline]
     fn is_alike(&self, change: &Change, class: &SharedClass<'_>, context: &Context<'_>) -> bool {
         change.list.handles() == self.recipe.handles()
@@ -414,7 +416,6 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Appends an entry.
     fn write(
         &mut self,
         entry: SharedChange<'_>,

@@ -11,7 +11,7 @@ use repl_core::BitWriter;
 pub(super) struct NamedAssets(Vec<(u32, NonZeroU32)>);
 
 impl NamedAssets {
-    /// Takes from `bits` the assets to which the values refer that were just written, for the object in
+    /// Removes from `bits` the assets to which the values just written refer, and adds them for the object in
     /// `slot`.
     #[inline(always)]
     pub(super) fn take(&mut self, slot: u32, bits: &mut BitWriter) {
@@ -21,7 +21,6 @@ impl NamedAssets {
         }
     }
 
-    /// Moves all assets of another list to this list.
     pub(super) fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }

@@ -32,8 +32,8 @@ impl<T: Default> Pool<T> {
         free.extend(in_use.extract_if(.., |buffer| Arc::strong_count(buffer) == 1));
     }
 
-    /// Frees spare buffers. Keeps at most as many as the busiest tick since the last call has filled, and
-    /// empties them with `clear`.
+    /// Frees spare buffers. Keeps at most as many buffers as any tick since the last call has filled, and
+    /// clears the kept buffers with `clear`.
     pub(super) fn end_round(&mut self, clear: impl FnMut(&mut T)) {
         self.free.truncate(std::mem::take(&mut self.most));
         self.free.iter_mut().filter_map(Arc::get_mut).for_each(clear);

@@ -1,5 +1,6 @@
-//! A section has the entries of a table that are for connections in one band, in the order of the cells of
-//! their objects. A connection uses the sections to find the entries that it copies.
+//! A section contains the entries of a table that are for connections in one band, which is a range of
+//! distances. The entries are in the order of the cells of their objects. A connection uses the sections to
+//! find the entries that it copies.
 //!
 //! *Invariant:* the entries of a section are consecutive, and in the order of the places of their cells.
 
@@ -33,15 +34,13 @@ impl Distance {
     }
 }
 
-/// The entries of one table for connections in one band.
 #[derive(Debug, Default)]
 pub(super) struct Section {
     pub(super) class: u16,
     pub(super) distance: Distance,
     pub(super) period: u16,
-    /// The number of the table.
     pub(super) table: u32,
-    /// The entries of the section in each strip, by the number of the strip.
+    /// The entries of the section in each strip (of 64 cells), by the number of the strip.
     strips: Vec<StripEntries>,
     /// The strips with changes.
     touched: Vec<u32>,
@@ -65,9 +64,9 @@ pub(super) struct Section {
 struct StripEntries {
     /// A bit for each cell with changes.
     cells: u64,
-    /// The number of the strip in the list of the strips with changes.
+    /// The index of the strip in `touched`, the list of strips with changes.
     number: u32,
-    /// The end of the strip's entries in the table.
+    /// The end (exclusive) of the strip's entries in the table.
     end: u32,
 }
 
@@ -79,14 +78,15 @@ struct Placed {
     change: u32,
 }
 
-/// Consecutive entries of the table with a number.
+/// A range of consecutive entries of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) table: u32,
-    /// Whether the entries also contain changes of earlier ticks.
+    /// Whether the entries also contain changes of earlier ticks, which waited because the connections are
+    /// far.
     pub(crate) is_late: bool,
     /// Whether all these entries are of objects in cells that are near the connection and have no object that
-    /// may be out of step.
+    /// may be out of step (not up to date, or in another view).
     pub(crate) is_certain: bool,
     pub(crate) entries: Range<u32>,
 }
@@ -101,7 +101,6 @@ impl Piece {
 }
 
 impl Section {
-    /// Returns whether the entries are for connections in a band.
     fn is_for(&self, band: Band) -> bool {
         self.period == band.period && self.distance.includes(band.is_far)
     }
@@ -115,7 +114,7 @@ impl Section {
         self.order.clear();
     }
 
-    /// Adds a change of an object in the cell at a place.
+    /// Adds the change with the index `change`, whose object is in the cell at `place`.
     #[inline]
     pub(super) fn add(&mut self, place: StripPlace, change: u32) {
         let strip = place.strip() as usize;
@@ -132,7 +131,7 @@ impl Section {
             }
         }
         let count = &mut self.ends[entries.number as usize][place.at()];
-        // If the cell had no change yet in this tick, its count is from an earlier tick.
+        // If the cell had no change yet in this tick, `count` is still the value of an earlier tick.
         *count = if entries.cells & place.bit() == 0 { 1 } else { *count + 1 };
         entries.cells |= place.bit();
         self.changes.push(Placed { place, change });
@@ -152,7 +151,6 @@ impl Section {
         self.order.iter().map(move |&at| &changes[at as usize])
     }
 
-    /// Returns the number of changes.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
@@ -184,8 +182,8 @@ impl Section {
         }
     }
 
-    /// Encodes the changes, one cell after another. `encode` encodes the changes with these indices, and
-    /// returns the new end of the table.
+    /// Encodes the changes, one cell after another. `encode` receives the indices of the changes of one cell,
+    /// encodes them, and returns the new end of the table.
     pub(super) fn encode(&mut self, first: u32, mut encode: impl FnMut(&[u32]) -> u32) {
         let Self { strips, touched, starts, order, ends, .. } = self;
         let (mut start, mut end_of_table) = (0, first);
@@ -231,7 +229,8 @@ impl Section {
             {
                 may_be_out_of_step = rest;
             }
-            // The places stay in the list, because a strip can have a span for each of several bands.
+            // The places of this strip remain in the list, because the next span can be of the same strip in
+            // another band.
             for place in may_be_out_of_step.iter().take_while(|place| place.strip() == span.strip) {
                 certain &= !place.bit();
             }
@@ -245,8 +244,8 @@ impl Section {
         }
     }
 
-    /// Adds to `pieces` the entries of the cells in the mask `cells` of one strip. `entries` are the entries
-    /// of the strip. Each of the cells has entries.
+    /// Adds to `pieces` the entries of the cells in the mask `cells` of one strip (of 64 cells). `entries`
+    /// are the entries of the strip. Each of the cells has entries.
     #[inline]
     fn add_cells(&self, entries: StripEntries, cells: u64, is_certain: bool, pieces: &mut Vec<Piece>) {
         let starts = &self.starts[entries.number as usize];

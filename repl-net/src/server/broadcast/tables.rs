@@ -5,8 +5,7 @@
 //! Changes that far connections receive later are separate entries, in the tick in which they are due.
 //!
 //! *Invariant:* the changes of the objects of one class for connections in one band are consecutive entries
-//! of one table, in the order of the places of their cells. So the changes in a row of cells are
-//! consecutive entries, too.
+//! of one table, in the order of the places of their cells.
 
 use std::sync::Arc;
 
@@ -32,13 +31,12 @@ pub(crate) struct Tables {
     tables: Vec<Arc<Table>>,
     pool: Pool<Table>,
     writer: TableWriter,
-    /// The sections of this tick.
     sections: Recycled<Section>,
-    /// For each class and distance, the number of its newest section.
+    /// For each class and distance, the number of the section that was added last.
     newest: Vec<[Option<u32>; 3]>,
-    /// How the values of the common properties of a table are written.
+    /// How the values of entries with the table's most frequent set of properties are written.
     common_recipe: WriteRecipe,
-    /// How the values of the last entry with other properties were written.
+    /// How the values of the last entry with another set of properties were written.
     other_recipe: WriteRecipe,
     /// The changelists of one table, without the properties that connections may not see. Empty if the class
     /// has no conditions.
@@ -50,7 +48,8 @@ pub(crate) struct Tables {
     due_alone: Vec<DueAlone>,
 }
 
-/// The changes of an object that are due for connections with a period, and that are in no table.
+/// The changes of an object that are due in this tick for connections with a certain period, and that are in
+/// no table.
 #[derive(Debug)]
 pub(crate) struct DueAlone {
     cell: u32,
@@ -61,8 +60,8 @@ pub(crate) struct DueAlone {
 }
 
 impl DueAlone {
-    /// Returns whether the changes are due for a connection. `band_of` returns the connection's band of a
-    /// cell, if the cell is in sight.
+    /// Returns whether the changes are due for a connection. `band_of` returns the band in which a cell is
+    /// for this connection, if the connection has the cell in sight.
     pub(crate) fn is_for(&self, band_of: impl FnOnce(u32) -> Option<Band>) -> bool {
         let band = band_of(self.cell);
         band.is_some_and(|band| band.period == self.period && self.distance.includes(band.is_far))
@@ -70,16 +69,15 @@ impl DueAlone {
 }
 
 impl Tables {
-    /// Returns the table with a number.
     pub(crate) fn table(&self, number: u32) -> &Arc<Table> {
         &self.tables[number as usize]
     }
 
-    /// Replaces `pieces` by the entries for a connection with these cells in sight, each with the
-    /// connection's period, in ascending order of the tables. The spans are in ascending order of the areas,
-    /// and then of the strips. The places in `may_be_out_of_step` are of cells with objects that may be out
-    /// of step, in ascending order. Pieces that follow each other in a table are joined, if they are of the
-    /// same kind. Costs O(sections × spans in the areas with entries of the section).
+    /// Replaces `pieces` by the table entries for a connection that has the cells of `spans` in sight, in
+    /// ascending order of the tables. The spans are in ascending order of the areas, and then of the strips.
+    /// The places in `may_be_out_of_step` are of cells with objects that may be out of step, in ascending
+    /// order. Pieces that follow each other in a table are joined, if they are of the same kind. Costs
+    /// O(sections × spans in the areas with entries of the section).
     pub(crate) fn pieces(&self, spans: &[Span], may_be_out_of_step: &[StripPlace], pieces: &mut Vec<Piece>) {
         pieces.clear();
         for section in self.sections.iter() {
@@ -92,7 +90,7 @@ impl Tables {
         &self.due_alone
     }
 
-    /// Returns the assets to which the changes refer, so that the caller can take them.
+    /// Returns the assets to which the changes refer, so that the caller can move them to its own list.
     pub(super) fn named_assets_mut(&mut self) -> &mut NamedAssets {
         &mut self.named_assets
     }
@@ -163,8 +161,8 @@ impl Tables {
         }
     }
 
-    /// Returns the section of a class for a distance and a period. The list of newest sections has only
-    /// sections of this period.
+    /// Returns the section of a class for a distance and a period. All sections in `newest` must be of this
+    /// period.
     #[inline]
     fn section(&mut self, class: u16, distance: Distance, period: u16) -> &mut Section {
         let at = usize::from(class);
@@ -180,8 +178,8 @@ impl Tables {
         &mut self.sections[number as usize]
     }
 
-    /// Encodes the changes of the objects of one class for connections at one distance, which have these
-    /// sections.
+    /// Encodes the changes of the objects of one class for connections at one distance. `sections` are the
+    /// sections of this class and distance.
     fn build_class(
         &mut self,
         sections: &mut [Section],
@@ -230,7 +228,7 @@ impl Tables {
         }
     }
 
-    /// Appends the changes of a section to its table. If the class has conditions, `masked` has the
+    /// Appends the changes of a section to its table. If the class has conditions, `masked` contains the
     /// changelists without the properties that connections may not see.
     fn encode_section(
         &mut self,
@@ -280,8 +278,8 @@ impl Tables {
     }
 }
 
-/// Returns the set that more than half of the sets are equal to. If there is no such set, returns any of the
-/// sets (Boyer and Moore 1981).
+/// Returns the set that occurs more often than all other sets in total. If there is no such set, returns any
+/// of the sets (Boyer and Moore 1981).
 fn majority<'a>(sets: impl Iterator<Item = &'a HandleSet>) -> Option<&'a HandleSet> {
     let (mut leader, mut lead) = (None, 0);
     for set in sets.filter(|set| !set.is_empty()) {

@@ -10,16 +10,16 @@ pub type Position = [f32; 3];
 /// The coordinates of a cell, in sides of cells.
 pub(crate) type CellPosition = [i32; 3];
 
-/// The corner of a cell at which all coordinates are least, in sides of cells.
+/// The corner of a cell with the least coordinates, in sides of cells.
 pub(crate) type CellCorner = [f32; 3];
 
-/// How far a cell is from the viewpoints of a connection.
+/// Whether a connection sees all objects in a cell, or only objects that it saw before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ring {
     /// The connection sees the objects in the cell.
     InSight,
-    /// The connection goes on seeing an object in the cell if it saw the object before. It does not begin to
-    /// see other objects in the cell.
+    /// The connection still sees an object in the cell if it saw the object before. It does not see any other
+    /// objects in the cell.
     Kept,
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct Nearness {
 
 const _: () = assert!(size_of::<Nearness>() == 4, "the lists of viewers are read for each object that moves");
 
-/// How much a connection receives of the objects in a cell, by their distance. A nearer band compares as
-/// less.
+/// How often a connection receives changes of the objects in a cell, and whether it receives their `NearOnly`
+/// properties. This depends on the distance of the cell. A nearer band compares as less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Band {
     /// The connection receives the changes of the objects once in this number of ticks.
@@ -44,8 +44,8 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// The band of near cells, and of objects without positions: the connection receives everything in each
-    /// tick.
+    /// The band (range of distances) of near cells, and of objects without positions: the connection receives
+    /// everything in each tick.
     pub(crate) const NEAREST: Self = Self { period: 1, is_far: false };
 }
 
@@ -53,16 +53,15 @@ impl Nearness {
     /// The nearness of objects without positions.
     pub(crate) const HERE: Self = Self { ring: Ring::InSight, period: 1, is_far: false };
 
-    /// Returns how often the connection receives changes of the objects in the cell, and whether the cell is
-    /// too far away for properties with the condition `NearOnly`.
     #[inline]
     pub(crate) const fn band(self) -> Band {
         Band { period: self.period, is_far: self.is_far }
     }
 
-    /// Returns whether a connection must reconsider the objects in a cell, when the nearness of the cell was
-    /// `before`. This is so if objects may come into sight, if changes that wait for a long period must be
-    /// sent, or if the connection may see other properties.
+    /// Returns whether a connection must decide again which objects in a cell it sees and which data of them
+    /// it receives, after the nearness of the cell has changed from `before` to `self`. This is so if objects
+    /// may come into sight, if changes that wait for a long period must be sent, or if the connection may see
+    /// other properties.
     pub(crate) fn is_reconsidered_after(self, before: Option<Self>) -> bool {
         match before {
             None => self.ring == Ring::InSight,
@@ -109,7 +108,8 @@ pub struct Area {
     /// The distance up to which connections receive `NearOnly` properties.
     near_radius: f32,
     cell: f32,
-    /// The number of cells along a unit of length, because a multiplication is faster than a division.
+    /// The number of cells per unit of length. It is stored because a multiplication is faster than a
+    /// division.
     cells_per_unit: f32,
     is_flat: bool,
     /// The bands, from the nearest to the farthest. Bands that are not used have the period one.
@@ -138,16 +138,15 @@ impl Area {
         Self { radius, keep_radius, near_radius, cell, cells_per_unit, is_flat: false, bands }
     }
 
-    /// Ignores the last coordinate of all positions, because the objects move in a plane. There are about
-    /// fifty cells in sight instead of two hundred and seventy. An area whose positions have only two
-    /// coordinates is flat without this call. If the axis y of your world points up, return the coordinates
-    /// `[x, z]` and do not call this function: it would ignore z.
+    /// Ignores the last coordinate of all positions, because the objects move in a plane. About 50 cells are
+    /// then in sight instead of 270. An area whose positions have only two coordinates is flat without this
+    /// call. If the axis y of your world points up, return the coordinates `[x, z]` and do not call this
+    /// function: it would ignore z.
     #[must_use]
     pub const fn flat(self) -> Self {
         Self { is_flat: true, ..self }
     }
 
-    /// Makes the area flat if `is_flat` is true.
     pub(crate) const fn flat_if(self, is_flat: bool) -> Self {
         Self { is_flat: self.is_flat || is_flat, ..self }
     }
@@ -187,11 +186,11 @@ impl Area {
         Self { cell: side, cells_per_unit: cells_per_unit(side), ..self }
     }
 
-    /// Sends the changes of objects that are farther than `distance` from all viewpoints of a connection only
-    /// in every `ticks`th tick. Each object has its own ticks, so a tick sends about one in `ticks` of the
-    /// far objects. The first update of an object is not delayed, and neither are the updates to its owner.
-    /// Updates are also not delayed for connections that have
-    /// [switched](crate::ObjectHandle::set_custom_active_for) properties of the object, and for
+    /// Reduces how often changes are sent: if an object is farther than `distance` from all viewpoints of a
+    /// connection, this connection receives its changes only once in `ticks` ticks. Each object has its own
+    /// ticks, so a tick sends about one in `ticks` of the far objects. The first update of an object is not
+    /// delayed, and neither are the updates to its owner. Updates are also not delayed for connections that
+    /// have [switched](crate::ObjectHandle::set_custom_active_for) properties of the object, and for
     /// [replays](crate::Server::connect_replay) if its class has conditions. When an object comes nearer, its
     /// waiting changes are sent. All connections that are far from an object receive the same bytes. A short
     /// [budget](crate::ConnectionHandle::set_budget) does not change these ticks, but a change that is due
@@ -255,12 +254,13 @@ impl Area {
         Self { near_radius: distance, ..self }
     }
 
-    /// Returns whether some connections that see an object may be too far away for `NearOnly` properties.
+    /// Returns whether the area has a border for `NearOnly` properties, so that a connection may see an
+    /// object and be too far away for them.
     pub(crate) fn has_far(&self) -> bool {
         self.near_radius.is_finite()
     }
 
-    /// Returns the periods of the bands, in ascending order.
+    /// Returns the periods of the bands (ranges of distances), in ascending order.
     pub(crate) fn periods(&self) -> impl Iterator<Item = u16> {
         self.bands.iter().map(|band| band.period).filter(|&period| period > 1)
     }
@@ -299,8 +299,8 @@ impl Area {
         self.cell
     }
 
-    /// Returns the cell that contains a position. A cell that is too far away for its number counts as the
-    /// last cell. So does the cell of a coordinate that is not a number.
+    /// Returns the cell that contains a position. On each axis, a coordinate that is too large or too small
+    /// for an `i32` counts as in the last or first cell. A NaN counts as in the first cell.
     #[inline]
     pub(crate) fn cell_of(&self, position: Position) -> CellPosition {
         let at = |coordinate: f32| floor(coordinate * self.cells_per_unit);
@@ -308,9 +308,10 @@ impl Area {
         [at(x), at(y), if self.is_flat { 0 } else { at(z) }]
     }
 
-    /// Returns whether [`cell_of`](Self::cell_of) certainly returns the cell with this corner for a position,
-    /// if it has returned the cell for some other position. Returns `false` for a few positions next to the
-    /// border of the cell, too. Takes a third of the time of `cell_of`.
+    /// Returns whether a position is certainly in the cell with this corner, so that
+    /// [`cell_of`](Self::cell_of) need not be called. `cell_of` must have returned this cell before. Also
+    /// returns `false` for a few positions in the cell that are next to its border. Takes a third of the time
+    /// of `cell_of`.
     #[inline]
     pub(crate) fn surely_contains(&self, corner: CellCorner, position: Position) -> bool {
         // Rounding keeps the order of numbers, so the computed offset is in the range from zero to less than
@@ -323,7 +324,8 @@ impl Area {
         is_within(0) && is_within(1) && (self.is_flat || is_within(2))
     }
 
-    /// Returns how many cells beyond the cell of a viewpoint may be in the rings, on each axis.
+    /// Returns the greatest distance, in cells along one axis, between the cell of a viewpoint and a cell
+    /// that may be in its rings (in sight or slightly beyond).
     pub(super) fn reach(&self) -> i32 {
         (self.keep_radius / self.cell).ceil() as i32 + 1
     }
@@ -355,7 +357,7 @@ impl Area {
     }
 
     /// Returns the nearness of a cell whose centre is at this squared distance from a viewpoint. Returns
-    /// `None` if the cell is in no ring.
+    /// `None` if the cell is neither in sight nor kept.
     #[inline]
     pub(super) fn nearness_at(&self, squared_distance: f64) -> Option<Nearness> {
         let is_within = |radius: f32| squared_distance <= square(radius);
@@ -388,9 +390,8 @@ fn square(distance: f32) -> f64 {
     f64::from(distance) * f64::from(distance)
 }
 
-/// Returns the greatest integer that is not greater than `value`, or the least integer if `value` is not a
-/// number. `f32::floor` would be a function call on
-/// the x86-64 processors for which Rust compiles by default.
+/// Returns the greatest integer that is not greater than `value`, or the least `i32` if `value` is NaN.
+/// `f32::floor` would be a function call on the x86-64 processors for which Rust compiles by default.
 #[inline]
 fn floor(value: f32) -> i32 {
     if value.is_nan() {

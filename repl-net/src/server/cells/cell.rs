@@ -9,10 +9,10 @@ use repl_link::ConnectionId;
 use super::area::{Band, Nearness, Ring};
 use super::strips::StripPlace;
 
-/// The greatest number of members, and of viewers, for which an empty cell keeps memory.
+/// An empty cell keeps memory for at most this many members, and for at most this many viewers.
 const MAX_SPARE: usize = 8;
 
-/// A cell, in one line of the cache.
+/// A cell. It fits into one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Cell {
@@ -35,14 +35,14 @@ impl Cell {
         Self { place, members: Vec::new(), viewers: Vec::new(), bands: None }
     }
 
-    /// Preloads what a change of the members and of the viewers reads.
+    /// Preloads the memory that adding or removing a member or a viewer reads.
     pub(super) fn preload_lists(&self) {
         self.members.last().into_iter().for_each(preload);
         preload_all(self.viewers.as_slice());
     }
 
     /// Frees the memory of an empty cell if it is large. Small memory stays for the next cell with this
-    /// number, because cells come and go as objects and viewpoints move.
+    /// number, because cells appear and disappear often, when objects and viewpoints move.
     pub(super) fn free_large(&mut self) {
         if self.members.capacity() > MAX_SPARE {
             self.members = Vec::new();
@@ -57,12 +57,10 @@ impl Cell {
         self.bands.as_ref().map_or(&[], |bands| &bands.0)
     }
 
-    /// Returns whether the cell has neither members nor viewers.
     pub(super) fn is_unused(&self) -> bool {
         self.members.is_empty() && self.viewers.is_empty()
     }
 
-    /// Returns the connections that have the cell in sight.
     pub(super) fn viewers(&self) -> &[Viewer] {
         &self.viewers
     }
@@ -94,7 +92,6 @@ impl Cell {
         true
     }
 
-    /// Counts a viewer in a band.
     fn add_band(&mut self, band: Band) {
         if band == Band::NEAREST {
             return;
@@ -119,7 +116,7 @@ impl Cell {
         }
     }
 
-    /// Returns the number of viewers in a band.
+    /// Returns the number of viewers in a band (range of distances).
     pub(super) fn viewers_in(&self, band: Band) -> u32 {
         let counts = self.bands().iter();
         if band == Band::NEAREST {

@@ -32,7 +32,6 @@ use strips::{StripPlace, Strips};
 /// The number of moves, or of cells that change for a connection, whose memory is preloaded together.
 const BATCH: usize = 16;
 
-/// Where an object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Home {
     /// In no cell. All connections see the object.
@@ -78,35 +77,34 @@ struct Place {
     index: u32,
 }
 
-/// The cells, and where each object is.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     /// The area of each class, if it has one.
     areas: Vec<Option<Area>>,
-    /// Whether any area has bands with long periods.
+    /// Whether any area has bands (ranges of distances) in which changes are not sent in every tick.
     have_bands: bool,
     /// Whether any area has objects in sight that are too far away for `NearOnly` properties.
     have_far: bool,
-    /// See [`tolerance`](Self::tolerance).
+    /// How far a viewpoint may move before the cells in sight are computed again.
     tolerance: f32,
     cells: Vec<Cell>,
     free: Vec<u32>,
     strips: Strips,
-    /// For each cell, its place if some connection has it in sight.
+    /// For each cell that some connection has in sight, its place in its strip of 64 cells.
     in_sight: Vec<Option<StripPlace>>,
-    /// For each slot, where its object is.
     homes: Vec<PackedHome>,
-    /// For each slot, the data that determines where its object is.
+    /// For each slot, the relevancy and class of its object, which determine where the object is, and the
+    /// object's index in its cell.
     places: Vec<Place>,
-    /// The cell of the last position of the object in each slot, if its class has an area.
+    /// For each slot, the cell that contains the object's last position, if the class of the object has an
+    /// area.
     positions: Positions,
     everyone: SlotSet,
-    /// Which objects are attached to which objects.
+    /// Which objects are attached to which other objects.
     attached: Forest,
 }
 
 impl Cells {
-    /// Sets the area of a class.
     pub(crate) fn set_area(&mut self, class: u16, area: Area) {
         let at = usize::from(class);
         if self.areas.len() <= at {
@@ -118,13 +116,11 @@ impl Cells {
         self.tolerance = self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0;
     }
 
-    /// Returns the area of a class.
     #[inline]
     fn area(&self, class: u16) -> Option<&Area> {
         self.areas.get(usize::from(class))?.as_ref()
     }
 
-    /// Returns whether the class has an area.
     pub(crate) fn has_area(&self, class: u16) -> bool {
         self.area(class).is_some()
     }
@@ -140,7 +136,6 @@ impl Cells {
         (0..).zip(&self.areas).filter_map(|(class, area)| Some((class, area.as_ref()?)))
     }
 
-    /// Makes room for more objects.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.homes.reserve(additional);
         self.places.reserve(additional);
@@ -167,7 +162,7 @@ impl Cells {
         set(&mut self.homes, at, PackedHome::new(Home::NoCell));
         self.positions.set(slot, cell);
         self.places[at].relevancy = Relevancy::Located;
-        // Nothing is attached to a new object.
+        // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }
 
@@ -175,7 +170,7 @@ impl Cells {
     pub(crate) fn attach_new(&mut self, slot: u32, parent: ObjectRef<()>) {
         self.places[slot as usize].relevancy = Relevancy::AttachedTo(parent);
         self.attached.set(slot, self.parent(slot));
-        // Nothing is attached to a new object.
+        // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }
 
@@ -183,7 +178,7 @@ impl Cells {
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         let affected = self.release_attached(slot);
         self.attached.set(slot, None);
-        // If a move of the object is still recorded, it then leads to no cell.
+        // If `positions` has recorded a move of the object, `take_moved` then moves the object to no cell.
         self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
         self.move_to(slot, Home::NoCell);
         affected
@@ -255,8 +250,8 @@ impl Cells {
         self.strips.are_empty()
     }
 
-    /// Returns the periods of more than one tick with which connections receive the changes of objects in a
-    /// cell.
+    /// Returns the periods, in ticks, with which some connections receive the changes of objects in a cell,
+    /// without the period of one tick.
     pub(crate) fn long_periods(&self, cell: u32) -> impl Iterator<Item = u16> {
         let bands = self.cells[cell as usize].bands();
         let long = bands.iter().enumerate().filter(|(_, (band, _))| band.period > 1);
@@ -264,7 +259,7 @@ impl Cells {
         long.filter(move |(at, (band, _))| is_first(*at, band.period)).map(|(_, (band, _))| band.period)
     }
 
-    /// Returns whether the cell is in this band for some connection.
+    /// Returns whether any connection has the cell in this band.
     pub(crate) fn has_viewers_in(&self, cell: u32, band: Band) -> bool {
         self.cells[cell as usize].viewers_in(band) > 0
     }
@@ -274,8 +269,8 @@ impl Cells {
         self.long_periods(cell).any(|known| known == period)
     }
 
-    /// Returns the place of the cell of an object, if the object is in a cell that some connection has in
-    /// sight.
+    /// Returns the place (strip and index) of an object's cell, if the object is in a cell that some
+    /// connection has in sight.
     #[inline]
     pub(crate) fn place_in_sight(&self, slot: u32) -> Option<StripPlace> {
         match self.home(slot) {
@@ -284,12 +279,12 @@ impl Cells {
         }
     }
 
-    /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
+    /// Returns the class whose area has the cells of a strip (of 64 cells), or `None` if they are cells of
+    /// groups.
     pub(crate) fn area_of(&self, strip: u32) -> Option<u16> {
         self.strips.area_of(strip)
     }
 
-    /// Returns the objects in a cell.
     pub(crate) fn members(&self, cell: u32) -> &[u32] {
         &self.cells[cell as usize].members
     }
@@ -349,12 +344,10 @@ impl Cells {
         }
     }
 
-    /// Preloads a cell, but not its lists.
     fn preload(&self, number: u32) {
         self.cells.get(number as usize).into_iter().for_each(preload_all);
     }
 
-    /// Preloads the lists of a cell.
     fn preload_lists(&self, number: u32) {
         self.cells.get(number as usize).into_iter().for_each(Cell::preload_lists);
     }
@@ -373,13 +366,14 @@ impl Cells {
             cells.iter().flatten().for_each(|&cell| self.preload(cell));
         }
         cells.iter().flatten().flatten().for_each(|&cell| self.preload_lists(cell));
-        // The last member of the cell takes the index of the member that leaves.
+        // When a member is removed from a cell, the last member receives its index.
         let left = cells.iter().filter_map(|[before, _]| self.cells.get((*before)? as usize));
         let last = left.filter_map(|cell| self.places.get(*cell.members.last()? as usize));
         last.for_each(preload);
     }
 
-    /// Returns the number of the cell in which an object is, and of the cell of its position, if they exist.
+    /// Returns the numbers of two cells, if they exist: the cell in which an object is, and the cell of its
+    /// new position.
     fn cells_of_move(&self, slot: u32) -> [Option<u32>; 2] {
         let before = match self.home(slot) {
             Home::Cell(cell) => Some(cell),
@@ -412,7 +406,6 @@ impl Cells {
         slots
     }
 
-    /// Moves an object to its cell, without the objects that are attached to it.
     fn move_alone_to_cell(&mut self, slot: u32) {
         let place = self.places[slot as usize];
         let home = match place.relevancy {
@@ -463,8 +456,8 @@ impl Cells {
         Some(CellKey::At(class, self.positions.cell(slot)?).rank(is_flat))
     }
 
-    /// Returns the number of the cell with a rank, and its place. A cell that has neither members nor viewers
-    /// yet gets a new number.
+    /// Returns the number and the place of the cell with a rank (its sort key). A cell that has neither
+    /// members nor viewers yet receives a new number.
     fn cell_at(&mut self, rank: Rank) -> (u32, StripPlace) {
         if let Some(known) = self.strips.find(rank) {
             return known;
@@ -490,7 +483,6 @@ impl Cells {
         }
     }
 
-    /// Adds a viewer of a cell, or changes how near the cell is to a viewer.
     fn set_viewer(&mut self, number: u32, id: ConnectionId, nearness: Nearness) {
         let cell = &mut self.cells[number as usize];
         self.in_sight[number as usize] = Some(cell.place);

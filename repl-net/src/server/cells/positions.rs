@@ -1,7 +1,7 @@
 //! The cells of the positions of objects, and which objects have moved to another cell.
 //!
-//! *Invariant:* an object whose position is in another cell than before is in `moved` until the objects are
-//! taken.
+//! *Invariant:* an object whose position is in another cell than before is in `moved` until the next
+//! [`take_moved`](Positions::take_moved).
 
 use repl_core::__private::preload;
 
@@ -28,7 +28,6 @@ impl Positions {
         (!corner[0].is_nan()).then(|| corner.map(|at| at as i32))
     }
 
-    /// Preloads what [`cell`](Self::cell) reads.
     pub(super) fn preload(&self, slot: u32) {
         self.corners.get(slot as usize).into_iter().for_each(preload);
     }
@@ -41,7 +40,7 @@ impl Positions {
         self.corners[slot as usize] = cell.map_or(NOWHERE, corner_of);
     }
 
-    /// Records that an object is in no cell from now on.
+    /// Records that an object is in no cell from the next [`take_moved`](Self::take_moved) on.
     pub(crate) fn leave(&mut self, slot: u32) {
         self.corners[slot as usize] = NOWHERE;
         self.moved.push(slot);
@@ -56,7 +55,8 @@ impl Positions {
     /// these objects.
     #[inline]
     pub(crate) fn update(&mut self, area: &Area, changed: impl Iterator<Item = (u32, Position)>) {
-        // Two loops, so that neither of them asks for each object whether the area is flat.
+        // Two calls with separate loops, so that the loops need not check for each object whether the area is
+        // flat.
         if area.is_flat() {
             self.update_in(&area.flat(), changed);
         } else {
@@ -76,7 +76,6 @@ impl Positions {
         }
     }
 
-    /// Sorts the objects that have moved by slot.
     #[cfg(feature = "rayon")]
     pub(super) fn sort_moved(&mut self) {
         self.moved.sort_unstable();
@@ -87,7 +86,7 @@ impl Positions {
         std::mem::take(&mut self.moved)
     }
 
-    /// Takes the memory of the objects that have moved, for later use.
+    /// Takes back the list that [`take_moved`](Self::take_moved) has returned, to reuse its memory.
     pub(super) fn give_back(&mut self, mut memory: Vec<u32>) {
         memory.clear();
         self.moved = memory;

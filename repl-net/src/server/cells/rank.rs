@@ -10,7 +10,6 @@ use super::area::CellPosition;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group(pub u32);
 
-/// Identifies a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CellKey {
     Group(Group),
@@ -18,8 +17,8 @@ pub(crate) enum CellKey {
     At(u16, CellPosition),
 }
 
-/// The place of a cell among all cells. Cells of an area that follow each other on its last axis have
-/// consecutive ranks, so a row of cells is a range of ranks.
+/// A number that sorts all cells. Cells of an area that follow each other on its last axis have consecutive
+/// ranks, so a row of cells is a range of ranks.
 pub(crate) type Rank = u128;
 
 impl CellKey {
@@ -62,7 +61,6 @@ impl BuildHasher for RankHashing {
     }
 }
 
-/// Hashes one rank.
 pub(super) struct RankHasher {
     seeds: [u64; 2],
     hash: u64,
@@ -117,7 +115,7 @@ mod tests {
     #[test]
     fn the_hashes_of_an_area_are_spread_evenly() {
         let hashing = RankHashing([0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210]);
-        // Hash tables use the low bits and the highest seven bits.
+        // Hash tables use the low bits and the highest seven bits of a hash.
         let (mut low, mut high) = ([0_u32; 1_024], [0_u32; 128]);
         for at in 0..10_000 {
             let hash = hashing.hash_one(CellKey::At(1, [at / 100 - 50, at % 100 - 50, 0]).rank(true));

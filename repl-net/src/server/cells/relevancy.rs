@@ -33,9 +33,9 @@ pub enum Relevancy {
     /// pass the reference with [`erase`](ObjectRef::erase).
     ///
     /// An attached object has the same distance to connections as the other object. If the other object is in
-    /// a [band](crate::Area::slower_beyond), the changes of both are sent as often. Connections that are
-    /// [far](crate::Area::near_within) from the other object do not receive the `NearOnly` properties of the
-    /// attached object.
+    /// a [band](crate::Area::slower_beyond), the changes of both objects are sent equally often. Connections
+    /// that are [far](crate::Area::near_within) from the other object do not receive the `NearOnly`
+    /// properties of the attached object.
     ///
     /// Attachment does not determine the order in which a client receives the two objects and removes them: a
     /// client may have one without the other for a while. For objects that belong together, for example a

@@ -1,11 +1,12 @@
-//! The rings of cells around a viewpoint, as rows of cells that are equally near.
+//! The rings of cells around a viewpoint (the cells that are in sight, and the cells around them in which
+//! seen objects stay), as rows of cells that are equally near.
 //!
 //! *Invariant:* a cell is in a row with a nearness if and only if [`Area::nearness_at`] returns the nearness
 //! for the distance of its centre.
 
 use super::area::{Area, CellPosition, MAX_BORDERS, Nearness, Position};
 
-/// The cells on one axis that may be in the rings around a viewpoint.
+/// The range of cell numbers on one axis that may be in the rings around a viewpoint.
 #[derive(Clone, Copy)]
 struct Axis {
     first: i32,
@@ -49,7 +50,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Moves the ends to the ends of another row. `nearest` is the nearest cell of the row, which is between
+    /// Moves `self` to the ends of another row. `nearest` is the nearest cell of the row, which is between
     /// the ends. Returns whether there are any cells within the border.
     #[inline]
     fn move_to(&mut self, axis: &Axis, nearest: i32, is_within: impl Fn(i32) -> bool) -> bool {
@@ -72,9 +73,10 @@ impl Ends {
     }
 }
 
-/// Calls `visit` with all cells in the rings around a viewpoint, as rows in ascending order. A row has some
-/// cells that follow each other on the last axis of their area and are equally near. The arguments of `visit`
-/// are the first cell of the row, the number of its cells, and their nearness.
+/// Calls `visit` with all cells in the rings (in sight or slightly beyond) around a viewpoint, as rows in
+/// ascending order. A row consists of cells that follow each other on the last axis of their area and are
+/// equally near. The arguments of `visit` are the first cell of the row, the number of its cells, and their
+/// nearness.
 pub(super) fn rows_around(
     area: &Area,
     viewpoint: Position,
@@ -120,7 +122,8 @@ impl<'a> Rows<'a> {
         Self { area, axis, axis_number, nearest, borders, count, ends }
     }
 
-    /// Calls `visit` with the parts of a row. `along_others` is the square of its distance on the other axes.
+    /// Calls `visit` with the parts of a row. `along_others` is the sum of its squared distances on the other
+    /// axes.
     #[inline]
     fn visit(
         &mut self,
@@ -139,7 +142,7 @@ impl<'a> Rows<'a> {
             }
             innermost -= 1;
         }
-        // In `i64`, because there may be no number before the first cell or after the last one.
+        // In `i64`, because the number after the last cell may not fit into an `i32`.
         let first = |at: usize| i64::from(ends[at].first);
         let end = |at: usize| i64::from(ends[at].last) + 1;
         let mut part = |first: i64, end: i64, at: usize| {
@@ -179,7 +182,7 @@ mod tests {
         cells
     }
 
-    /// Does the same by the distance of each cell.
+    /// Returns the same cells, found by the distance of each cell.
     fn cells_by_distance(area: &Area, viewpoint: Position) -> Vec<(CellPosition, Nearness)> {
         let centre = area.cell_of(viewpoint);
         let range = |axis: usize| {

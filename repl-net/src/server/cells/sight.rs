@@ -10,25 +10,25 @@ use super::rings::rows_around;
 use super::strips::StripPlace;
 use super::{BATCH, Cells};
 
-/// The number of objects for which an update makes room at first.
+/// The number of objects for which an update reserves memory at its start.
 const FEW_OBJECTS: usize = 64;
 
-/// The cells in the sight of one connection.
+/// The viewpoints, the groups and the cells in the sight of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     viewpoints: Vec<Position>,
     /// The viewpoints with which the cells in sight were computed.
     computed_from: Vec<Position>,
     groups: Vec<Group>,
-    /// The cells in the rings around the viewpoints, and the cells of the groups, in the order of their
-    /// ranks.
+    /// The cells in the rings (in sight or slightly beyond) around the viewpoints, and the cells of the
+    /// groups, in the order of their ranks.
     cells: Vec<Seen>,
-    /// The cells that are [open](Seen::is_open), in the order of their areas, and then of the numbers of
-    /// their strips. Each tick reads the spans.
+    /// The cells that are [open](Seen::is_open), in ascending order of their areas, and then of the numbers
+    /// of their strips (of 64 cells each).
     spans: Vec<Span>,
 }
 
-/// Cells of one strip in sight, which are in the same band for the connection.
+/// Cells of one strip in sight, which are in the same band (range of distances) for the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// The class whose area has the cells, or `None` for cells of groups.
@@ -41,7 +41,6 @@ pub(crate) struct Span {
     pub(crate) in_sight: u64,
 }
 
-/// A cell in a ring around a viewpoint, or the cell of a group.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     number: u32,
@@ -55,7 +54,8 @@ struct Seen {
 const _: () = assert!(size_of::<Seen>() == 16, "each connection has a list of about a hundred of them");
 
 impl Seen {
-    /// Returns the cell with a rank. `known` is the cell if it was in a ring before.
+    /// Returns the cell with a rank (its sort key). `known` is the previous entry of the cell, if the
+    /// connection had it in a ring before.
     fn new(rank: Rank, nearness: Nearness, known: Option<&Self>, cells: &mut Cells) -> Self {
         let (number, place) = known.map_or_else(|| cells.cell_at(rank), |seen| (seen.number, seen.place));
         let is_open = nearness.ring == Ring::InSight || known.is_some_and(|seen| seen.is_open);
@@ -67,8 +67,8 @@ impl Seen {
         cells.strips.rank_of(self.place)
     }
 
-    /// Adds the cell to one of the last spans, or to a new span. The cells of a strip follow each other in
-    /// the list.
+    /// Adds the cell to a span of the same strip and band at the end of `spans`, or to a new span. The caller
+    /// adds the cells of a strip one after another.
     #[inline]
     fn add_to(&self, spans: &mut Vec<Span>, cells: &Cells) {
         let (place, nearness) = (self.place, self.nearness);
@@ -100,7 +100,6 @@ impl Sight {
         self.computed_from.len() != viewpoints.len() || !pairs.all(|(one, other)| is_near(one, other))
     }
 
-    /// Returns the points from which the connection sees.
     pub(crate) fn viewpoints(&self) -> &[Position] {
         &self.viewpoints
     }
@@ -116,7 +115,6 @@ impl Sight {
         true
     }
 
-    /// Returns the groups of the connection, in ascending order.
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
     }
@@ -125,19 +123,18 @@ impl Sight {
         self.groups.binary_search(&group).is_ok()
     }
 
-    /// Returns the numbers of the cells that are far.
     pub(crate) fn far_cells(&self) -> impl Iterator<Item = u32> {
         self.cells.iter().filter(|seen| seen.nearness.band().is_far).map(|seen| seen.number)
     }
 
-    /// Returns the numbers of the cells in the rings and of the groups, in the order of their ranks, each
-    /// with its ring.
+    /// Returns the numbers of the cells in the rings (in sight or slightly beyond) and of the cells of the
+    /// groups, in the order of their ranks, each with its ring.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (u32, Ring)> {
         self.cells.iter().map(|seen| (seen.number, seen.nearness.ring))
     }
 
-    /// Returns the cells whose objects the client may have, as words about their strips, in ascending order
-    /// of the areas, and then of the strips.
+    /// Returns the cells whose objects the client may have, with a bit mask for each strip (of 64 cells) and
+    /// band (range of distances), in ascending order of the areas, and then of the strips.
     pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -171,9 +168,9 @@ impl Sight {
         self.replace(viewer, cells, scratch)
     }
 
-    /// Replaces the cells in the rings by the cells in the rows, which are in ascending order. Returns the
-    /// objects in the cells that have come nearer or into another band, and in the cells that are in no ring
-    /// any more.
+    /// Replaces the cells in the rings by the cells in `scratch.rows`, which are in ascending order. Returns
+    /// the objects in the cells that have come nearer or into another band, and in the cells that are in no
+    /// ring any more.
     fn replace(&mut self, viewer: ConnectionId, cells: &mut Cells, scratch: &mut SightScratch) -> Vec<u32> {
         self.set_cells(cells, scratch);
         let mut affected = Vec::with_capacity(FEW_OBJECTS);
@@ -185,8 +182,8 @@ impl Sight {
         affected
     }
 
-    /// Replaces the cells in the rings by the cells in the rows. Records and preloads the cells that are new,
-    /// that are gone, or whose nearness has changed.
+    /// Replaces the cells in the rings by the cells in `scratch.rows`. Records and preloads the cells that
+    /// are new, that are gone, or whose nearness has changed.
     fn set_cells(&mut self, cells: &mut Cells, scratch: &mut SightScratch) {
         let SightScratch { rows, changes, before } = scratch;
         changes.clear();
@@ -216,8 +213,8 @@ impl Sight {
         changes.extend(gone);
     }
 
-    /// Records that the client receives shared data of an object in a cell. Cells [in sight](Ring::InSight)
-    /// are always open.
+    /// Marks a cell as [open](Seen::is_open), because the client receives shared data of an object in it.
+    /// Cells [in sight](Ring::InSight) are always open.
     pub(crate) fn open(&mut self, cells: &Cells, cell: u32) {
         let rank = cells.strips.rank_of(cells.cells[cell as usize].place);
         if let Ok(index) = self.cells.binary_search_by_key(&rank, |seen| seen.rank(cells))
@@ -241,12 +238,12 @@ impl Sight {
     }
 }
 
-/// Memory for the updates of all sights.
+/// Memory that the updates of all sights reuse.
 #[derive(Debug, Default)]
 pub(crate) struct SightScratch {
     rows: Vec<Row>,
     changes: Vec<Change>,
-    /// The cells in the rings before the update.
+    /// The cells in the rings (in sight or slightly beyond) before the update.
     before: Vec<Seen>,
 }
 
@@ -264,8 +261,8 @@ impl Row {
         (0..self.count).map(move |at| first + Rank::from(at))
     }
 
-    /// Returns whether the cells in `seen` are those of the row and equally near. `seen` has as many cells as
-    /// the row, in ascending order.
+    /// Returns whether the cells in `seen` are the cells of the row, with the row's nearness. `seen` has as
+    /// many cells as the row, in ascending order.
     fn equals(&self, seen: &[Seen], cells: &Cells) -> bool {
         let last = self.first + Rank::from(self.count - 1);
         let has_rank = |seen: Option<&Seen>, rank: Rank| seen.is_some_and(|seen| seen.rank(cells) == rank);
@@ -275,8 +272,8 @@ impl Row {
     }
 }
 
-/// Replaces rows by rows of one cell, in ascending order and each cell once. If a cell is around several
-/// viewpoints, its least nearness counts.
+/// Splits the rows into rows of one cell each, sorts them, and keeps each cell once. If a cell is around
+/// several viewpoints, its least nearness counts.
 fn remove_overlaps(rows: &mut Vec<Row>) {
     let count = rows.len();
     for at in 0..count {
@@ -288,7 +285,6 @@ fn remove_overlaps(rows: &mut Vec<Row>) {
     rows.dedup_by_key(|cell| cell.first);
 }
 
-/// Removes and returns the first cell of a list if `is_meant` returns true for it.
 #[inline]
 fn take_first_if<'a>(list: &mut &'a [Seen], is_meant: impl Fn(&Seen) -> bool) -> Option<&'a Seen> {
     let (first, rest) = list.split_first()?;
@@ -309,7 +305,6 @@ struct Change {
 }
 
 impl Change {
-    /// Returns a change of a cell, which it preloads.
     fn new(cells: &Cells, number: u32, before: Option<Nearness>, after: Option<Nearness>) -> Self {
         cells.preload(number);
         Self { number, before, after }

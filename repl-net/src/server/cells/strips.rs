@@ -1,6 +1,7 @@
 //! Strips: 64 cells with consecutive ranks. Facts about the cells of a strip, for example which of them are
-//! in sight, are stored as a word with a bit for each cell. A row of cells costs a connection less if it is
-//! in one strip. Most worlds lie around the origin, so the origin is in the middle of a strip.
+//! in sight, are stored as a 64-bit word with a bit for each cell. A connection needs less time for a row of
+//! cells if the whole row is in one strip. Most worlds lie around the origin, so the origin is in the middle
+//! of a strip: then the cells around it are in one strip.
 //!
 //! *Invariant:* a strip keeps its number while any of its cells exists.
 
@@ -11,7 +12,7 @@ use super::rank::{Rank, RankHashing, area_of};
 /// The number of cells of a strip that are before the origin, or before another multiple of 64.
 const BEFORE_ORIGIN: Rank = 32;
 
-/// The place of a cell in its strip.
+/// The number of a strip (64 cells with consecutive ranks), and the index of a cell in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StripPlace(u32);
 
@@ -27,19 +28,17 @@ impl StripPlace {
         Self(strip * 64 + ((rank + BEFORE_ORIGIN) % 64) as u32)
     }
 
-    /// Returns the number of the strip.
     #[inline]
     pub(crate) const fn strip(self) -> u32 {
         self.0 / 64
     }
 
-    /// Returns the index of the cell in its strip.
     #[inline]
     pub(crate) const fn at(self) -> usize {
         (self.0 % 64) as usize
     }
 
-    /// Returns the bit of the cell in words about its strip.
+    /// Returns the bit of the cell in a bit mask of its strip.
     #[inline]
     pub(crate) const fn bit(self) -> u64 {
         1 << (self.0 % 64)
@@ -55,13 +54,11 @@ struct Strip {
     numbers: [u32; 64],
 }
 
-/// The strips with cells. The cells have numbers, which the caller chooses.
 #[derive(Debug, Default)]
 pub(super) struct Strips {
-    /// The numbers of the strips by their [keys](key_of).
+    /// The number of each strip, by the strip's [key](key_of).
     numbers: HashMap<Rank, u32, RankHashing>,
     strips: Vec<Strip>,
-    /// For each strip, its key.
     keys: Vec<Rank>,
     free: Vec<u32>,
 }
@@ -107,12 +104,12 @@ impl Strips {
         self.keys[place.strip() as usize] * 64 + place.at() as Rank - BEFORE_ORIGIN
     }
 
-    /// Returns the class whose area has the cells of a strip, or `None` if they are cells of groups.
+    /// Returns the class whose area contains the cells of a strip (of 64 cells), or `None` if they are cells
+    /// of groups.
     pub(super) fn area_of(&self, strip: u32) -> Option<u16> {
         area_of(self.keys[strip as usize] * 64)
     }
 
-    /// Removes the cell at a place.
     pub(super) fn remove(&mut self, place: StripPlace) {
         let strip = &mut self.strips[place.strip() as usize];
         strip.cells &= !place.bit();
@@ -123,7 +120,7 @@ impl Strips {
     }
 }
 
-/// Returns the number by which the strip of a cell with a rank is found.
+/// Returns the key of the strip that contains the cell with a rank.
 #[inline]
 const fn key_of(rank: Rank) -> Rank {
     (rank + BEFORE_ORIGIN) / 64

@@ -119,8 +119,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
         class
     }
 
-    /// Sets the area of the class, and the function that returns the positions of its objects, if their
-    /// positions are in their fields.
+    /// Sets the area of the class, and the function that returns the position of an object. `position` is
+    /// `None` if the user places the objects.
     #[track_caller]
     fn settle(&mut self, class: u16, area: Area, position: Option<Box<dyn Locate<T>>>) -> &mut Self {
         area.check();

@@ -73,8 +73,6 @@ impl<T: Replicated> ClassHandle<'_, T> {
         self
     }
 
-    /// Returns the number of the class.
-    ///
     /// # Panics
     /// Panics if the class is not registered.
     #[track_caller]

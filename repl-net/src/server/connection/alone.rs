@@ -1,6 +1,7 @@
-//! Sends data to one connection alone: openings, closings, and the changes of objects that are out of step.
-//! Such an object has other unsent data than the changes of this tick, or the client sees it in a view of its
-//! own.
+//! Sends the data that is encoded separately for one connection: openings, closings, and the changes of
+//! objects that are out of step.
+//! An object is out of step with a client if the client lacks more of it than the changes of this tick, or
+//! does not see it in the default view.
 //!
 //! *Invariant:* data that does not fit stays pending, so that a later pass sends it.
 
@@ -12,17 +13,17 @@ use super::copies::Copies;
 use super::large::pruned_part;
 use super::objects::Phase;
 
-/// Up to this many waiting items or entries are sent together with other changes of the object.
+/// At most this many waiting items or entries of a collection are sent in one packet with other changes of
+/// the object.
 const FEW_ITEMS: usize = 64;
 
 impl Connection {
-    /// Sends everything that must be sent to this connection alone.
+    /// Sends everything that must be encoded separately for this connection.
     pub(super) fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
         self.copies.objects.order_to_send(&mut slots);
         for &slot in &slots {
             if !self.copies.objects.must_be_sent(slot) {
-                // It was sent already, together with its family.
                 continue;
             }
             if self.copies.objects.is_pending_spawn(slot) {
@@ -70,8 +71,6 @@ impl Connection {
         }
     }
 
-    /// Sends the changes of an object that the client has, and everything else that the client lacks of this
-    /// object.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut list = self.gather(slot, context);
         let waiting = self.take_waiting(slot, &mut list, context);
@@ -83,11 +82,10 @@ impl Connection {
         context.scratch.maybe_in_step.push(slot);
     }
 
-    /// Sends only the changes of this tick of an object that is in step, because the client lacks nothing
-    /// else of it.
+    /// Sends only this tick's changes of an object that is in step, because the client lacks nothing else.
     pub(super) fn send_fresh(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if self.copies.objects.get(slot).is_some() {
-            // Its new elements are in flight.
+            // New elements of the object are unacknowledged, and the update may have to repeat them.
             return self.send_update(slot, context);
         }
         let world = context.world;
@@ -99,9 +97,9 @@ impl Connection {
         }
     }
 
-    /// Takes the waiting changes, which did not fit into packets in earlier ticks. `take_waiting` moves the
-    /// changes in `list` of the same collections and maps to the waiting changes. If only a few items wait,
-    /// `take_waiting` moves their changes to `list` instead.
+    /// Removes and returns the waiting changes of an object, which did not fit into packets in earlier ticks.
+    /// Changes of the same collections and maps move from `list` to the waiting changes. If only a few items
+    /// of a collection wait, all of its changes move to `list` instead.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
         let mut waiting = self.copies.objects.take_waiting(slot);
         waiting.retain_mut(|portions| {
@@ -142,8 +140,9 @@ impl Connection {
         if let Some(tracked) = self.copies.objects.get(slot) {
             tracked.new_elements.extend(&mut list);
         }
-        // Elements that wait for the band of the connection are new, too. Without them, a lost change of an
-        // array would be sent again with the new length, but without the new elements.
+        // New array elements may also wait in `later`, because the object is far from the connection. They
+        // are added here: otherwise a lost change of the array would be sent again with the new length, but
+        // without these elements.
         if !list.is_empty()
             && let Some(band) = self.copies.view().band_of_object(world, slot)
             && let Some(later) = world.later.lacking(band.period, slot)
@@ -151,7 +150,8 @@ impl Connection {
             list.extend_new_elements(&later.new_elements());
         }
         world.store.column_of(slot).extend_waiting(world.store.occupant(slot).row, &mut list);
-        // The changelist is pruned last, because new elements may have been removed.
+        // The changelist is pruned last, because some of the added elements may have been removed from the
+        // object.
         world.store.prune(slot, &mut list);
         list
     }

@@ -8,7 +8,8 @@ use super::Connection;
 use super::context::PassContext;
 use crate::body::asset_names::AssetNames;
 
-/// The greatest number of names in a message. Its names fit into the memory that is kept free for a packet.
+/// The greatest number of names in a message. This many names fit into the memory that is reserved for one
+/// packet.
 const MOST_NAMES: usize = 16;
 
 impl Connection {

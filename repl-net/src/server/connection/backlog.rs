@@ -1,9 +1,9 @@
 //! The backlog of a connection that cannot be sent everything in a tick: since when its objects wait, and
 //! which of them are sent first (S189, S192, S193).
 //!
-//! *Invariant:* the age of an object that waits grows in each tick, until something of the object is sent.
-//! Each connection stores its own waiting objects, so a full link of one client costs the others nothing
-//! (W17).
+//! *Invariant:* the age of an object that waits grows in each tick, until any data of the object is sent.
+//! Each connection stores its own waiting objects, so a slow link of one client costs no time for the other
+//! clients (W17).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,11 +19,10 @@ use crate::server::world::World;
 /// How many bits an object is expected to take before the first object was sent.
 const USUAL_BITS: f32 = 160.0;
 
-/// The priority of the news that an object sleeps, compared with a change of the object. A client that does
-/// not know it yet has all values.
+/// The factor for the priority of an object of which the client must only be told that it sleeps. It is low,
+/// because the client already has all values of the object.
 const PRIORITY_OF_SLEEP: f32 = 0.125;
 
-/// Whether the user has paused a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pause {
     pub(super) is_paused: bool,
@@ -41,19 +40,19 @@ impl Pause {
 /// The objects that wait for one connection, and the settings for when they are sent.
 #[derive(Debug)]
 pub(crate) struct Backlog {
-    /// `None` if nothing has waited recently.
+    /// Since when each object waits. `None` if nothing has waited recently.
     pub(super) ages: Option<Ages>,
-    /// Whether the user has paused the connection.
     pub(super) pause: Pause,
     directions: Vec<Position>,
-    /// Whether the limits have held something back in the last tick. If so, the changes that are shared with
-    /// other connections are also sent in the order of their priorities.
+    /// Whether the budget, the link or the memory limit has delayed something in the last tick. If so, the
+    /// changes that are shared with other connections are also sent in the order of their priorities.
     pub(super) is_short: bool,
-    /// Whether pending spawns are sent before other changes in the next tick in which anything is sent.
+    /// Whether pending spawns (objects new to the client) are sent before other changes in the next tick in
+    /// which anything is sent.
     pub(super) spawns_first: bool,
     /// How many objects waited at the end of the last tick because of the limits.
     pub(super) waiting_objects: usize,
-    /// About how many bits an object took recently.
+    /// The approximate number of bits that each sent object took in recent ticks.
     pub(super) object_bits: f32,
     /// Whether fewer objects were sent in the last tick than `object_bits` predicted.
     pub(super) was_overestimated: bool,
@@ -83,13 +82,13 @@ impl Backlog {
         self.directions.extend_from_slice(directions);
     }
 
-    /// Returns whether nothing waits, and the user has set nothing.
+    /// Returns whether nothing waits, there are no view directions, and the connection was never paused.
     pub(super) fn is_default(&self) -> bool {
         self.waiting_objects == 0 && self.directions.is_empty() && self.pause.is_default()
     }
 
     /// Replaces `order` by the objects of `waiting`, each with its rank. Lower ranks are sent first. For the
-    /// objects in `asleep`, only the news that they sleep must be sent.
+    /// objects in `asleep`, the client must only be told that they sleep.
     pub(super) fn rank(
         &self,
         view: &View,
@@ -107,7 +106,8 @@ impl Backlog {
         self.add_ranks(ages, view, world, order);
     }
 
-    /// Adds to `order` the objects of `fresh`, which do not wait yet, each with its rank.
+    /// Adds to `order` the objects of `fresh`, each with its rank. They changed in this tick and have not
+    /// waited before.
     pub(super) fn rank_fresh(&self, view: &View, fresh: &SlotSet, world: &World, order: &mut Vec<u64>) {
         self.add_ranks(fresh.iter().map(|slot| (slot, 1.0)), view, world, order);
     }
@@ -129,7 +129,8 @@ impl Backlog {
             let is_owner = view.owns(slot);
             let priority = priorities.of(slot, class, is_owner, || {
                 if !alive {
-                    // Only its removal waits, and its values are gone.
+                    // The object was removed, so there are no values for the priority function. Only its
+                    // closing waits.
                     return 1.0;
                 }
                 let viewer = Viewer {
@@ -145,29 +146,29 @@ impl Backlog {
         }));
     }
 
-    /// Returns how many objects probably fit if this many bytes may still be sent.
+    /// Returns how many objects probably fit into `bytes` bytes.
     pub(super) fn expected_count(&self, bytes: usize) -> usize {
         ((bytes.min(1 << 30) as u64 * 6) as f32 / self.object_bits) as usize
     }
 }
 
-/// This many blocks of times are kept, even if no object in their words waits.
+/// At most this many blocks of times are kept without a check whether objects in their words still wait.
 const SPARE_BLOCKS: usize = 32;
 
-/// The times since which objects wait, by slot. The times are stored in blocks, because all slots of a word
-/// often wait together.
+/// The times since which objects wait, by slot. The times are stored in blocks, because the 64 slots of a
+/// word often wait together.
 #[derive(Debug, Default)]
 pub(super) struct Ages {
     known: SparseSlots,
-    /// For each word with members in `known`, the frames since which they wait. There may also be blocks of
-    /// other words.
+    /// For each word with members in `known`, the frames (numbers of ticks) since which they wait. Blocks of
+    /// words without members may remain.
     since: BTreeMap<usize, Box<[u32; 64]>>,
     frame: u32,
 }
 
 impl Ages {
-    /// Begins a tick. Objects in the sets that did not wait in the last tick wait from now on. Objects in no
-    /// set do not wait any more.
+    /// Begins a tick. An object in one of the sets `waiting` that did not wait in the last tick waits from
+    /// now on. An object in none of the sets no longer waits.
     pub(super) fn begin(&mut self, frame: u64, waiting: [&SparseSlots; 2]) {
         self.frame = frame as u32;
         let Self { known, since, frame } = self;
@@ -213,13 +214,14 @@ impl Ages {
     }
 }
 
-/// Returns a number that is lower for greater priorities, which are positive, and for lower slots.
+/// Returns a sort key that is lower for a greater priority, and for equal priorities lower for a lower slot.
+/// The priority must be positive.
 fn rank(priority: f32, slot: u32) -> u64 {
     u64::from(!priority.to_bits()) << 32 | u64::from(slot)
 }
 
-/// Moves the `count` lowest ranks to the front: the first `sure` in the order of their slots, and the others
-/// in the order of their ranks. Costs O(ranks), because the rest is not sorted.
+/// Moves the `count` lowest ranks to the front of `order`. The `sure` lowest of these are sorted by slot, and
+/// the others by rank. Costs O(ranks) plus the time to sort `count` ranks.
 pub(super) fn select(order: &mut [u64], sure: usize, count: usize) {
     if count < order.len() {
         order.select_nth_unstable(count);

@@ -16,8 +16,9 @@ use crate::body::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits}
 use crate::body::writing::WriteState;
 
 impl Connection {
-    /// Begins to send one update of an object as a blob. The values of the update are already in the scratch
-    /// buffer. If too many blobs are in flight, the object waits until the blob can begin.
+    /// Begins to send one update of an object as a blob (data in several parts). The values of the update are
+    /// already in the scratch buffer. If too many blobs are in flight, the object waits until the blob can
+    /// begin.
     pub(super) fn send_blob(
         &mut self,
         kind: SegmentKind,
@@ -41,8 +42,8 @@ impl Connection {
         let part_bits = self.part_bits();
         let stamp = self.link.outbox.stamp();
         self.copies.objects.blob_begun(slot, self.copies.blobs.begin(sent, stamp, &mut body, part_bits));
-        // The object must go into another packet, because a packet may contain each object only once. This
-        // rule includes the objects of blobs that the packet completes.
+        // The object must go into another packet, because a packet may contain each object only once. A
+        // packet with the last missing part of a blob also counts as containing the object of the blob.
         self.link.outbox.flush(context.now);
         self.send_parts(context.now);
     }
@@ -52,14 +53,14 @@ impl Connection {
         self.link.outbox.capacity() - ENTRY_BITS - FragmentHead::BITS
     }
 
-    /// Begins all blobs anew, because packets have become smaller. For the client, these are new blobs.
+    /// Divides all blobs again, because packets have become smaller. The client handles them as new blobs.
     fn cut_blobs_anew(&mut self) {
         for (slot, id) in self.copies.blobs.cut_anew(self.part_bits()) {
             self.copies.objects.blob_begun(slot, id);
         }
     }
 
-    /// Sends all parts of blobs that must still be sent, because they are not in flight and have not arrived.
+    /// Sends the parts of blobs that are neither in flight nor acknowledged.
     pub(super) fn send_parts(&mut self, now: Duration) {
         if self.copies.blobs.is_empty() {
             return;

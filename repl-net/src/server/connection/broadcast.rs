@@ -1,5 +1,5 @@
-//! Sends the parts of the broadcast that a connection needs: shared segments, and stretches of tables. The
-//! broadcast is encoded once for all connections.
+//! Sends the parts of the broadcast that a connection needs: shared segments, and consecutive entries of
+//! tables. The broadcast is encoded once for all connections.
 //!
 //! *Invariant:* a connection sends shared changes only of objects with which it is in step. All other changes
 //! become pending, or stay in the history of the object.
@@ -23,15 +23,15 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 
 impl Connection {
-    /// Returns whether the packets of the connection are smaller than the size for which shared changes are
-    /// cut.
+    /// Returns whether the packets of the connection are smaller than the size to which shared changes are
+    /// fitted.
     pub(super) fn is_narrow(&self, context: &PassContext<'_>) -> bool {
         self.link.outbox.body_bits() < context.broadcast.max_bits()
     }
 
-    /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
-    /// otherwise only the entries of objects in step. The argument `all_in_step` says whether the connection
-    /// is in step with all objects that changed in this tick.
+    /// Sends a shared segment: the whole segment if the connection is in step (up to date, in the default
+    /// view) with all of its objects, otherwise only the entries of objects in step. The argument
+    /// `all_in_step` says whether the connection is in step with all objects that changed in this tick.
     pub(super) fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
@@ -96,8 +96,9 @@ impl Connection {
         self.pend_due_alone(tables, context.world);
     }
 
-    /// Appends to `runs` the entries of a piece that belong to objects in step. The late changes of objects
-    /// that are out of step become pending.
+    /// Appends to `runs` the entries of a piece that belong to objects in step (up to date, in the default
+    /// view). If an object is out of step, its late changes (changes that far connections receive some ticks
+    /// after the near connections) become pending.
     fn find_runs(&mut self, table: &Table, piece: &Piece, runs: &mut Vec<Range<u32>>) {
         let Piece { is_late, is_certain, ref entries, .. } = *piece;
         if is_certain {
@@ -134,7 +135,6 @@ impl Connection {
         }
     }
 
-    /// Makes the changes of an entry pending.
     fn leave_out(&mut self, entry: EncodedEntry<'_>, is_late: bool, world: &World) {
         if is_late {
             self.copies.pend_due(entry.slot, entry.list);
@@ -219,7 +219,7 @@ impl Connection {
     }
 }
 
-/// Adds entries after all those in `runs`, or joins them with the last ones.
+/// Appends the range `entries` to `runs`. If it begins where the last range ends, extends this range instead.
 fn add_run(entries: Range<u32>, runs: &mut Vec<Range<u32>>) {
     match runs.last_mut() {
         Some(last) if last.end == entries.start => last.end = entries.end,

@@ -21,8 +21,8 @@ use crate::server::cells::strips::StripPlace;
 use crate::server::world::{Unneeded, World};
 use crate::session::classes::ClassList;
 
-/// The greatest number of bits of an opening without its handles and values. Such an opening consists of the
-/// origin of the object, and the number of objects in the run.
+/// The greatest number of bits of an opening (first update) without its handles and values. Such an opening
+/// consists of the origin of the object, and the number of objects in the run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS + PARENT_BITS;
 
 /// The parts of the server that a connection uses when it sends the packets of a tick.
@@ -32,12 +32,13 @@ pub(crate) struct PassContext<'a> {
     pub(crate) classes: &'a ClassList,
     pub(crate) scratch: &'a mut PassScratch,
     pub(crate) now: Duration,
-    /// The timeout of the session, which is the shorter one of both sides.
+    /// The timeout of the session: the shorter one of the server's and the client's timeouts.
     pub(crate) timeout: Duration,
 }
 
 impl PassContext<'_> {
-    /// Frees parts of an object that the connection no longer needs, after the passes of all connections.
+    /// Records parts of an object that the connection no longer needs. They are freed after the passes of all
+    /// connections.
     pub(super) fn free_later(&mut self, slot: u32, unneeded: impl IntoIterator<Item = Unneeded>) {
         self.scratch.unneeded.extend(unneeded.into_iter().map(|part| (slot, part)));
     }
@@ -51,35 +52,36 @@ pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
     /// How those of the last values were written that are sent as differences, by their handles.
     pub(super) renditions: Vec<(u32, Rendition)>,
-    /// How the last values for one connection alone were written.
+    /// The recipe with which values were last encoded separately for one connection. It is reused if the same
+    /// properties are encoded again.
     recipe: WriteRecipe,
     /// The assets to which the values refer that were written for the connection in this pass.
     pub(super) named_assets: Vec<NonZeroU32>,
     pub(super) slots: Vec<u32>,
-    /// How many of these slots were needed.
+    /// How many elements of `slots` recent ticks needed.
     slots_demand: Demand,
-    /// The objects in step whose changes of this tick were neither sent nor postponed yet, if the limits of
-    /// the connection have held something back.
+    /// The objects in step (up to date, in the default view) whose changes of this tick were neither sent nor
+    /// postponed yet. Empty unless limits of the connection delayed something in the last tick.
     pub(super) fresh: SlotSet,
-    /// The top objects of the families whose openings or closings the connection does not send together in
-    /// this pass.
+    /// The top objects of the families (objects with their subobjects) whose openings or closings (removals)
+    /// the connection does not send together in this pass.
     pub(super) large_families: BTreeSet<u32>,
-    /// The objects that wait for a connection, by their ranks.
+    /// The objects that wait to be sent to a connection, as their ranks (sort keys).
     pub(super) order: Vec<u64>,
     pub(super) pieces: Vec<Piece>,
-    /// The places of cells with objects that may be out of step.
+    /// The places of cells with objects that may be out of step (not up to date, or in another view).
     pub(super) may_be_out_of_step: Vec<StripPlace>,
     /// The entries of a table that are copied into packets.
     pub(super) runs: Vec<Range<u32>>,
     /// The parts of objects that connections no longer need. They are freed after the passes of all
     /// connections.
     pub(crate) unneeded: Vec<(u32, Unneeded)>,
-    /// Objects that may be in step after everything is sent.
+    /// Objects for which the end of the pass checks whether they are in step now.
     pub(super) maybe_in_step: Vec<u32>,
 }
 
 impl PassScratch {
-    /// Writes the values of the properties in a changelist to `values`, for one connection alone. If a
+    /// Writes the values of the properties in a changelist to `values`, separately for one connection. If a
     /// hand-written serialiser refuses a value, removes its change from `list`. Returns the removed changes.
     pub(super) fn write_values(
         &mut self,

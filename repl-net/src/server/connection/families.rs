@@ -15,20 +15,21 @@ use crate::body::slot_set::masks_between;
 use crate::body::writing::WriteState;
 use crate::server::openings::{SMALL_OPEN_BITS, Written};
 
-/// How the openings of a family are sent.
 enum Together {
-    /// All of these objects in one packet, with at most this number of bits.
+    /// All of these objects are sent in one packet. The number is the greatest number of bits that they take.
     Now(Vec<u32>, usize),
-    /// They are in flight in one packet, and take too many bits to be sent again with each change.
+    /// The openings are in flight in one packet. They take too many bits to be sent again with each change.
     OnTheirWay,
-    /// One by one, because they do not fit into a packet, or because one of them must wait.
+    /// The openings are sent one by one, because they do not fit into a packet, or because one of them must
+    /// wait.
     Never,
 }
 
 impl Connection {
-    /// Sends pending spawns that have parents or subobjects, each with its whole family. Their values are
-    /// shared with other clients, and their headers are for this client alone. If a family cannot be sent in
-    /// this way, its objects are no longer pending spawns, and are sent alone.
+    /// Sends pending spawns (objects new to the client) that have parents or subobjects, each with its whole
+    /// family. Their values are shared with other clients, and their headers are encoded separately for this
+    /// client. If a family cannot be sent in this way, its objects are no longer pending spawns, and are
+    /// encoded separately as a whole.
     pub(super) fn send_new_families(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let (families, others) = self.copies.new_families(slots, context.world);
         others.into_iter().for_each(|slot| self.copies.objects.leave_spawns(slot));
@@ -58,7 +59,7 @@ impl Connection {
         self.send_levels(&packet, written, values, context);
     }
 
-    /// Sends the openings of families, for which the caller has made room.
+    /// Sends the openings (first updates) of families, for which the caller has made room.
     fn send_levels(
         &mut self,
         families: &Levels<'_>,
@@ -101,7 +102,6 @@ impl Connection {
         }
     }
 
-    /// Lets an object wait until the opening of its family has arrived.
     fn hold_opening(&mut self, slot: u32, context: &PassContext<'_>) {
         if self.copies.objects.is_unsent(slot) {
             self.copies.objects.must_send(slot);
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Decides how the family below the object `top` is sent.
+    /// Decides how the family (an object with its subobjects) below the object `top` is sent.
     fn family_together(&mut self, top: u32, context: &mut PassContext<'_>) -> Together {
         if context.scratch.large_families.contains(&top) {
             return Together::Never;
@@ -129,13 +129,13 @@ impl Connection {
         Together::Now(family, bits)
     }
 
-    /// Returns how many bits the openings of a family take at most, if they fit into a packet and none of
-    /// them must wait.
+    /// Returns how many bits the openings (first updates) of a family take at most, if they fit into a packet
+    /// and no opening must wait.
     fn family_bits(&self, family: &[u32], context: &mut PassContext<'_>) -> Option<usize> {
         let most = self.link.outbox.capacity();
         family.iter().try_fold(0_usize, |sum, &slot| {
-            // Each opening may begin a new segment: parents come first, so the slots need not be in ascending
-            // order.
+            // A segment has ascending slots. Parents come before their subobjects, whatever their slots are,
+            // so each opening may need a new segment.
             let sum =
                 sum.saturating_add(self.whole_opening_bits(slot, context)?.saturating_add(SEGMENT_BITS));
             (sum <= most).then_some(sum)

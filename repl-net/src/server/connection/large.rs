@@ -13,8 +13,8 @@ use crate::body::segment::SegmentKind;
 use crate::server::occupant::Occupant;
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 
-/// The greatest number of bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] blobs of
-/// this size together would be larger than the limit for all blobs.
+/// The greatest number of bytes of a blob (data in several parts) with several items. The limit is lower if
+/// [`MAX_BLOBS`] blobs of this size would together exceed the limit for all blobs of a connection.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
 
 impl Connection {
@@ -61,8 +61,8 @@ impl Connection {
     }
 
     /// Sends the changes of one collection in several packets. The oldest changes are sent first (R15). If an
-    /// item is larger than a packet, returns this item's changes and others that must be sent as a blob
-    /// together.
+    /// item is larger than a packet, returns the changes of this item and of the items that are sent together
+    /// with it as a blob.
     fn send_items(
         &mut self,
         slot: u32,
@@ -75,16 +75,15 @@ impl Connection {
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
-                    // If all items of this part were removed in the meantime, no room is needed.
                     if part.items().is_some() && !self.link.outbox.make_room(bits, context.now) {
                         return None;
                     }
                     portions.skip(count);
-                    // If all items were removed in the meantime, there is nothing to send.
+                    // The part is empty if all of its items were removed in the meantime.
                     if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
-                    // A packet must not contain an object twice, counting blobs that it completes.
+                    // A packet must not contain an object twice, so the next part goes into another packet.
                     self.link.outbox.flush(context.now);
                 }
                 Verdict::TryAgain => {}
@@ -99,9 +98,9 @@ impl Connection {
         None
     }
 
-    /// Returns how many items are sent in one blob. The first item takes `first_bits` bits. The blob contains
-    /// the large item and as many other items as fit, because nothing else of the object is sent until the
-    /// blob has arrived.
+    /// Returns how many items are sent in one blob (data in several parts). The first item takes `first_bits`
+    /// bits. The blob contains the large item and as many other items as fit, because nothing else of the
+    /// object is sent until the blob has arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,
@@ -158,7 +157,7 @@ impl Connection {
             }
             if group_bits + bits > self.link.outbox.capacity() {
                 self.send_list(slot, std::mem::take(&mut group), context);
-                // A packet must not contain an object twice, counting blobs that it completes.
+                // A packet must not contain an object twice, so the next group goes into another packet.
                 self.link.outbox.flush(context.now);
                 group_bits = 0;
             }
@@ -213,7 +212,6 @@ impl Connection {
     }
 }
 
-/// Returns the lowest handle of a changelist, or zero if the changelist is empty.
 fn first_handle(list: &Changelist) -> u32 {
     list.handles().iter().next().unwrap_or(0)
 }

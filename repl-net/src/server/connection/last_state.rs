@@ -26,8 +26,8 @@ impl Connection {
         }
     }
 
-    /// Returns whether the client needs to be told only that a family is gone, and nothing must be sent
-    /// before.
+    /// Returns whether only plain closings must be sent for a family (an object with its subobjects): no last
+    /// state, no path, and no calls before.
     fn may_remove_plainly(&self, family: &LastFamily) -> bool {
         let has_calls = |slot| self.calls.are_left(slot, &self.link.exchange.outgoing);
         family.objects.iter().all(|last| last.is_plain && !has_calls(last.slot))
@@ -49,10 +49,11 @@ impl Connection {
         is_used
     }
 
-    /// Returns what the client may lack of an object that is about to be removed, and may see.
+    /// Returns the changes of an object that the client may lack and may see. The object is about to be
+    /// removed.
     fn last_changes(&self, world: &World, slot: u32, last: &LastChanges) -> Option<Changelist> {
         let mask = || self.copies.objects.mask(world, slot);
-        // The client can receive values that a condition has hidden even if they do not change.
+        // The client may lack values that a condition has hidden, even if they have not changed since.
         let is_conditional = world.store.conditions(slot).is_conditional();
         let mut list = match self.copies.objects.last_lack(slot, last.has_changed, is_conditional) {
             LastLack::Nothing => return None,
@@ -83,8 +84,9 @@ impl Connection {
         let in_flight = &self.link.outbox.in_flight;
         let mut lists: Vec<Changelist> = world.later.waiting(slot).cloned().collect();
         if let Some((_, oldest)) = in_flight.unknown().next() {
-            // Shared data is sent in the tick of the change, except for changes that bands delay. Lost
-            // changes are sent again alone, at any time.
+            // Packets in flight contain shared data of this object only if it changed after the oldest of
+            // them was sent, or if bands delay changes. Lost changes are sent again at any time, but not in
+            // shared data.
             let may_be_shared =
                 world.cells.have_bands() || world.changes.may_have_changed_since(slot, oldest);
             let generation = world.store.occupant(slot).generation;

@@ -1,5 +1,6 @@
 //! The openings of families in the order in which a packet has them: the first object of each family, then
-//! the second of each, and so on. So the objects of families of the same shape are in runs.
+//! the second of each, and so on. In this order, corresponding objects of families with the same structure
+//! follow each other, so their openings can form runs (several openings with one header).
 //!
 //! *Invariant:* each object comes after its parent, because the parent is before it in the family.
 
@@ -18,12 +19,13 @@ const IN_RUN_BITS: usize = 2;
 /// the values.
 const ALIKE_BITS: usize = 3;
 
-/// Openings from the cache, for one packet.
+/// The cached openings (first updates) of families that one packet will contain.
 pub(super) struct Levels<'a> {
     written: Written<'a>,
     world: &'a World,
     classes: &'a ClassList,
-    /// For each place in a family, the objects at this place, in the order of their families.
+    /// For each position in a family (first, second and so on), the objects at this position, in the order of
+    /// their families.
     levels: Vec<Vec<Member>>,
 }
 
@@ -32,12 +34,10 @@ impl<'a> Levels<'a> {
         Self { written, world, classes, levels: Vec::new() }
     }
 
-    /// Removes all families.
     pub(super) fn clear(&mut self) {
         self.levels.clear();
     }
 
-    /// Adds a family.
     pub(super) fn add(&mut self, family: &[Member]) {
         if self.levels.len() < family.len() {
             self.levels.resize_with(family.len(), Vec::new);
@@ -45,8 +45,8 @@ impl<'a> Levels<'a> {
         self.levels.iter_mut().zip(family).for_each(|(level, &member)| level.push(member));
     }
 
-    /// Returns how many bits a further family takes at most. `None` if one of its openings is not shared, or
-    /// is too large to be sent again with each change.
+    /// Returns how many bits a further family (an object with its subobjects) takes at most. `None` if one of
+    /// its openings is not shared, or is too large to be sent again with each change.
     pub(super) fn bits(&self, family: &[Member]) -> Option<usize> {
         let last = self.levels.iter().map(|level| level.last().copied()).chain(std::iter::repeat(None));
         family
@@ -55,7 +55,8 @@ impl<'a> Levels<'a> {
             .try_fold(0, |sum, (&member, last)| Some(sum + self.object_bits(member, last)?))
     }
 
-    /// Returns how many bits the opening of an object takes at most after another one.
+    /// Returns how many bits the opening (first update) of an object takes at most, after the opening of
+    /// `before` at the same level.
     fn object_bits(&self, (slot, parent): Member, before: Option<Member>) -> Option<usize> {
         let run = self.written.run([slot], usize::MAX, SMALL_OPEN_BITS)?;
         let bits: usize = run.sizes().sum();

@@ -1,4 +1,4 @@
-//! Writes the changes of one object for one connection alone.
+//! Encodes the changes of one object separately for one connection.
 //!
 //! *Invariant:* each change that is written is sent, or becomes pending.
 

@@ -10,13 +10,13 @@ use repl_link::DisconnectReason;
 
 use super::Connection;
 
-/// The number of timeouts for which the closing of an object may remain unacknowledged. At 90 % loss in both
-/// directions one retry in 12 is acknowledged, and there are four retries a second (R9). At this rate, only
-/// two of a million closings are not acknowledged within 40 s.
+/// The number of timeouts for which the closing (removal) of an object may remain unacknowledged. Even at 90
+/// % loss in each direction, with four retries a second (R9), only two of a million closings are not
+/// acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
-/// The number of round trips for which the closing of an object may remain unacknowledged, if round trips are
-/// long.
+/// The number of round trips for which the closing (removal) of an object may remain unacknowledged, if they
+/// take longer than [`CLOSE_TIMEOUTS`] timeouts.
 const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
@@ -28,8 +28,8 @@ impl Connection {
 
     /// Called before the connection sends the packets of a tick. Measures the memory that the connection uses
     /// outside the outbox. If there is no room for the record of another packet, frees the spare buffers and
-    /// the records for late acks. Without its record, a late ack has no effect, so the content of its packet
-    /// is sent again.
+    /// the records of lost packets. Without the record of its packet, a late ack has no effect, and the
+    /// content of the packet is sent again.
     pub(super) fn limit_memory(&mut self) {
         self.measure_memory();
         if !self.link.outbox.has_memory() {
@@ -39,7 +39,6 @@ impl Connection {
         }
     }
 
-    /// Measures the memory that the connection uses outside the outbox.
     pub(super) fn measure_memory(&mut self) {
         self.link.outbox.other_bytes = self.copies.objects.measure_memory()
             + self.link.other_bytes()
@@ -50,7 +49,7 @@ impl Connection {
             + self.copies.last_rights.heap_bytes();
     }
 
-    /// Checks that the client has not left too much unacknowledged for too long.
+    /// Checks that the client acknowledges data often enough.
     ///
     /// # Errors
     /// Returns an error in three cases:

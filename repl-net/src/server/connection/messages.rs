@@ -1,6 +1,6 @@
 //! Sends messages and remote calls.
 //!
-//! *Invariant:* before a call is put into a packet, the connection checks whether the client may get the
+//! *Invariant:* before a call is put into a packet, the connection checks whether the client may receive the
 //! call.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::server::world::World;
 impl Connection {
     /// Sends a remote call that was written in its wire form, as soon as the client has the object on which
     /// it is called. Sends a message as soon as the client has the object for which the message waits. Does
-    /// nothing if the client may not get the call.
+    /// nothing if the client may not receive the call.
     ///
     /// # Errors
     /// Returns an error if the remote call is too large, or if too many remote calls wait.
@@ -44,7 +44,6 @@ impl Connection {
         calls.settle(&CallRights { copies, world }, &mut link.exchange.outgoing, max_bits);
     }
 
-    /// Handles the calls on an object that is about to be removed from the server.
     pub(crate) fn end_calls(&mut self, world: &World, slot: u32) {
         let Self { link, copies, calls, .. } = self;
         let max_bits = link.outbox.capacity();
@@ -60,8 +59,8 @@ impl Connection {
         link.send_messages(budget_bits, &|recipient, call| rights.allow(recipient, call), now)
     }
 
-    /// Returns whether an object that was removed from the server may not be removed from the client yet,
-    /// because a call on it waits for room, or a reliable call on it is not acknowledged.
+    /// Returns whether the client must keep an object that was removed from the server for now, because a
+    /// call on it waits for room, or a reliable call on it is not acknowledged.
     pub(super) fn waits_for_calls(&self, slot: u32, world: &World) -> bool {
         !world.store.occupant(slot).alive && self.calls.are_left(slot, &self.link.exchange.outgoing)
     }

@@ -2,8 +2,9 @@
 //! client.
 //!
 //! The `link` of a connection sends and receives packets, its `copies` are the objects that the client has,
-//! its `calls` wait for their objects, its `backlog` has the objects that the limits held back, and its
-//! `shares` divide a tick between messages and state. The other files decide what is sent in a tick.
+//! its `calls` wait for their objects, its `backlog` stores since when objects wait that the limits delay,
+//! and its `shares` divide the bytes of a tick between messages and state. The other files decide what is
+//! sent in a tick.
 //!
 //! *Invariant:* none of these parts uses [`Connection`].
 
@@ -59,11 +60,12 @@ pub(crate) struct Connection {
     pub(crate) link: Link<State>,
     pub(crate) copies: Copies,
     pub(crate) calls: Calls,
-    /// The objects that wait because of the limits. `None` if everything fits, as on most connections.
+    /// Since when objects wait because of the limits, and the pause. `None` if everything fits, as on most
+    /// connections.
     backlog: Option<Box<Backlog>>,
-    /// The shares of messages and state in what is sent in each tick.
+    /// Divides the bytes that may be sent in a tick between messages and state.
     shares: Shares,
-    /// The assets whose names the client was sent.
+    /// The assets whose names were sent to the client or wait to be sent.
     pub(crate) assets: NamedAssets,
 }
 
@@ -95,7 +97,6 @@ impl Connection {
         }
     }
 
-    /// Returns the number of the connection.
     pub(crate) fn id(&self) -> ConnectionId {
         self.copies.id
     }
@@ -116,8 +117,8 @@ impl Connection {
         self.copies.objects.preload_pass();
     }
 
-    /// Preloads the lists that the next pass reads. The argument `reads_known` says whether it reads which
-    /// objects are known. A client without a session is sent no objects, so its lists are not read.
+    /// Preloads the lists that the next pass reads. The argument `reads_known` says whether the pass reads
+    /// the set of known objects. A client without a session is sent no objects, so its lists are not read.
     pub(crate) fn preload_lists(&self, reads_known: bool) {
         if !self.copies.is_live {
             return;

@@ -1,16 +1,15 @@
 //! The names of assets that were sent to one client, and the names that must still be sent to it (S200).
 //!
-//! *Invariant:* a name waits once, and is sent once.
+//! *Invariant:* no name is in `waiting` twice, and no name is sent twice.
 
 use std::num::NonZeroU32;
 
 use crate::body::asset_names::AssetName;
 use crate::server::asset_paths::AssetPaths;
 
-/// The names of assets for one client.
 #[derive(Debug, Default)]
 pub(crate) struct NamedAssets {
-    /// The assets whose names were sent or wait.
+    /// The assets whose names were sent or wait to be sent.
     needed: Numbers,
     /// The assets whose names were sent.
     sent: Numbers,
@@ -19,8 +18,8 @@ pub(crate) struct NamedAssets {
 }
 
 impl NamedAssets {
-    /// Makes the names of these assets wait, because something that is sent to the client refers to them.
-    /// Does nothing for names that wait or were sent.
+    /// Queues the names of these assets, because data that is sent to the client refers to them. Skips names
+    /// that are queued or were sent already.
     #[inline]
     pub(crate) fn need(&mut self, numbers: &[NonZeroU32], assets: &AssetPaths) {
         for &number in numbers {
@@ -31,7 +30,7 @@ impl NamedAssets {
     }
 
     /// Returns the names that must be sent next, at most `most`, and marks them as sent, so that later names
-    /// can leave out the parts of paths that they share with them.
+    /// can omit the part of the path that they share with these names.
     pub(super) fn next_names(&mut self, most: usize, assets: &AssetPaths) -> Vec<AssetName> {
         let Self { sent, waiting, .. } = self;
         let names = waiting.iter().take(most).filter_map(|&number| {
@@ -42,12 +41,13 @@ impl NamedAssets {
         names.collect()
     }
 
-    /// Notes that the `count` names that [`next_names`](Self::next_names) has returned last were sent.
+    /// Removes from the queue the `count` names that [`next_names`](Self::next_names) has returned last,
+    /// because they were sent.
     pub(super) fn were_sent(&mut self, count: usize) {
         self.waiting.drain(..count);
     }
 
-    /// Notes that these names could not be sent, and go on waiting.
+    /// Notes that these names could not be sent and remain in the queue.
     pub(super) fn were_not_sent(&mut self, names: &[AssetName]) {
         names.iter().for_each(|name| self.sent.remove(name.number));
     }
@@ -58,13 +58,13 @@ impl NamedAssets {
         words * size_of::<u64>() + self.waiting.capacity() * size_of::<NonZeroU32>()
     }
 
-    /// Returns whether no name waits.
+    /// Returns whether no name waits to be sent.
     pub(super) fn is_at_rest(&self) -> bool {
         self.waiting.is_empty()
     }
 }
 
-/// A set of numbers, with a bit for each.
+/// A set of numbers, as one bit for each number.
 #[derive(Debug, Default)]
 struct Numbers(Vec<u64>);
 
@@ -106,7 +106,7 @@ mod tests {
         let mut number = |path| server.assets().add::<()>(path).number().expect("it was added");
         let [big, small, tree] = ["meshes/rocks/big", "meshes/rocks/small", "meshes/tree"].map(&mut number);
         let (assets, mut named) = (&server.world.store.assets, NamedAssets::default());
-        // The neighbour of `small` is `big`, which waits behind it.
+        // The neighbour of `small`, an asset in the same folder, is `big`. It waits behind `small`.
         named.need(&[small, small, big], assets);
         named.need(&[tree, small, NonZeroU32::MAX], assets);
         let rests = |names: &[AssetName]| names.iter().map(|name| name.rest.clone()).collect::<Vec<_>>();

@@ -10,7 +10,7 @@ use crate::server::cells::{Audience, Relevancy};
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
-/// Returns whether a connection exists that has not ended.
+/// Returns whether the connection exists and has not ended.
 type IsOpen<'a> = &'a dyn Fn(ConnectionId) -> bool;
 
 impl Connection {
@@ -32,14 +32,13 @@ impl Connection {
             return Some(NotSent::Unacknowledged);
         }
         match self.copies.objects.why_not_sent(slot) {
-            // No limit holds it back: it became due after everything of this tick was sent.
+            // No limit delays the object: it became due after the data of this tick was sent.
             Some(NotSent::Budget) if self.waiting_objects() == 0 => Some(NotSent::NextTick),
             None if self.has_later_changes(world, slot) => Some(NotSent::Band),
             reason => reason,
         }
     }
 
-    /// Returns why the client does not see an object.
     fn why_not_seen(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let view = self.copies.view();
         if view.is_hidden(world, slot) {
@@ -67,8 +66,8 @@ impl Connection {
         }
     }
 
-    /// Returns why the last tick has found no more changes of an object for this client, if no changes that
-    /// it has found wait.
+    /// Returns why the last tick has found no more changes of an object for this client. Must be called only
+    /// if no change that was found still waits to be sent.
     pub(crate) fn why_not_noticed(&self, world: &World, slot: u32, is_open: IsOpen<'_>) -> NotSent {
         let object = &world.store.objects[slot as usize];
         let seen = self.copies.view().mask(world, slot);
@@ -109,7 +108,7 @@ impl Connection {
     }
 }
 
-/// Returns the properties of an object that only its owner receives, without those in `seen`.
+/// Returns the properties of an object that only its owner receives, without the properties in `seen`.
 fn of_owner(world: &World, slot: u32, seen: &HandleSet) -> HandleSet {
     let (object, conditions) = (&world.store.objects[slot as usize], world.store.conditions(slot));
     let mut of_owner = object.mask(conditions, object.flags(true, false), None).into_owned();

@@ -1,7 +1,7 @@
 //! Sends openings: the first updates of objects, which create them on the client.
 //!
-//! *Invariant:* values that the client may see and that an opening leaves out are sent after the ack of the
-//! opening.
+//! *Invariant:* values that the client may see and that an opening does not contain are sent after the ack of
+//! the opening.
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
@@ -17,8 +17,8 @@ use crate::server::openings::{OpeningRun, SMALL_OPEN_BITS, Written};
 use crate::server::part_size::LEAST_NEW_BITS;
 
 impl Connection {
-    /// Sends the opening of an object, which contains every property that has ever changed and that the
-    /// connection may see (R2, S69).
+    /// Sends the opening (first update) of an object, which contains every property that has ever changed and
+    /// that the connection may see (R2, S69).
     pub(super) fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         self.send_opening(slot, false, context);
     }
@@ -55,7 +55,8 @@ impl Connection {
             false
         };
         if !is_sent {
-            // An earlier opening of the object, without this change, may still arrive.
+            // The opening was not sent. An earlier opening without this change may still arrive, so the
+            // change is postponed.
             self.copies.postpone(slot, context.world);
             return;
         }
@@ -86,8 +87,8 @@ impl Connection {
         }
     }
 
-    /// Writes the values of the first `count` openings of a run, whose header was written. `values` are the
-    /// values of all openings in the cache.
+    /// Writes the values of the first `count` openings (first updates) of a run, whose header was written.
+    /// `values` are the values of all openings in the cache.
     pub(super) fn append_openings(
         &mut self,
         run: &OpeningRun<'_>,
@@ -112,8 +113,8 @@ impl Connection {
         write_opening(slot, &handles, may_have_items, self.link.outbox.capacity(), bases, context)
     }
 
-    /// Returns the header of an object's opening with these properties. `path` is the path of a static
-    /// object.
+    /// Returns the header of an object's opening (first update) with the properties in `list`. `path` is the
+    /// path of the object if it is static.
     fn opening_header<'a>(
         &self,
         slot: u32,
@@ -131,7 +132,7 @@ impl Connection {
     }
 
     /// Returns how many bits the opening of an object takes at most. Returns `None` if the opening must wait,
-    /// or if items of collections are sent later.
+    /// or if it does not contain all items of collections.
     pub(super) fn whole_opening_bits(&self, slot: u32, context: &mut PassContext<'_>) -> Option<usize> {
         if self.copies.waits_for_path(slot, context.world) || self.copies.has_blob(slot) {
             return None;
@@ -147,13 +148,14 @@ impl Connection {
 /// scratch buffer.
 struct Opening {
     list: Changelist,
-    /// Items and entries that do not fit into the opening and are sent after the opening was acked (R15).
+    /// Items and entries that do not fit into the opening (first update) and are sent after the opening was
+    /// acked (R15).
     later: Changelist,
-    /// The properties whose values a hand-written serialiser refuses.
     refused: Changelist,
 }
 
-/// Returns how many bits an opening with this header takes at most. `value_bits` of them are its values.
+/// Returns how many bits an opening with this header takes at most. `value_bits` is the number of bits of its
+/// values.
 pub(super) fn opening_bits(run_header: &RunHeader<'_>, value_bits: usize) -> usize {
     ENTRY_BITS + OPEN_BITS + run_header.name_bits() + handles_bits(run_header.count) + value_bits
 }

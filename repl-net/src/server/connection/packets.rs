@@ -1,4 +1,4 @@
-//! Reads the packets of the client, and declares the server's own packets lost.
+//! Reads the packets of the client, and decides which packets to the client count as lost.
 //!
 //! *Invariant:* a packet that is malformed, too old or repeated has no effect on objects and messages.
 
@@ -31,7 +31,7 @@ impl Connection {
         let protocol = |error: ReadError| DisconnectReason::Protocol(error.to_string());
         // A client sends no state (S106).
         let messages = self.link.exchange.read_alone(reader, mailbox).map_err(protocol)?;
-        // Only a server names assets.
+        // Only a server sends the names of assets.
         if world.store.assets.channel().is_some_and(|channel| messages.has_any_of(channel)) {
             return Err(protocol(ReadError::OutOfRange));
         }
@@ -48,8 +48,8 @@ impl Connection {
 
     /// Declares packets lost that should have been acked by now, and makes their content pending.
     ///
-    /// This function is called before the comparison of a tick, so that an object whose opening was lost is
-    /// compared for the next opening (S40).
+    /// This function is called before the comparison of a tick, so that an object whose opening (first
+    /// update) was lost is compared for the next opening (S40).
     pub(crate) fn declare_lost(&mut self, world: &mut World, now: Duration) {
         if !self.copies.is_live {
             return;

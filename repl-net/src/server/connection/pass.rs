@@ -35,12 +35,14 @@ impl Connection {
             self.finish_tear_offs(context);
         }
         let packets_before = self.link.outbox.queue.packets_sent;
-        // Since the last time, the client may have lost the right to some calls, which are dropped.
+        // The client may have lost the right to some waiting calls since the last tick. These calls are
+        // dropped here.
         self.calls.unsettle();
         self.settle_calls(context.world);
         self.send_messages_and_state(context);
         self.calls.unsettle();
-        // Objects become in step only after the shared segments, because otherwise they would be sent twice.
+        // Objects become in step only after the shared segments, because otherwise changes of this tick would
+        // be sent twice: alone and in a shared segment.
         while let Some(slot) = context.scratch.maybe_in_step.pop() {
             let ring = self.copies.view().ring_of(context.world, slot);
             debug_assert!(
@@ -89,7 +91,7 @@ impl Connection {
             && self.link.outbox.extension.as_ref().is_some_and(StatusSource::is_urgent)
     }
 
-    /// Sends a packet without state, in a tick in which nothing else is sent.
+    /// Sends a packet with acks at most, in a tick in which nothing else is sent.
     fn signal(&mut self, owes_ack: bool, now: Duration) {
         self.link.signal(owes_ack, now);
         self.link.health.last_sent = now;
@@ -109,8 +111,8 @@ impl Connection {
         self.link.outbox.swap_draft(&mut context.scratch.draft);
     }
 
-    /// Sends messages up to their share, then state, and then the other messages if there is room left. Bulk
-    /// messages get a small share first, and the rest of the room at the end.
+    /// Sends messages up to their share of the budget, then state, and then the remaining messages if there
+    /// is room. Bulk messages receive a small share at the start, and the remaining room at the end.
     fn send_messages_and_state(&mut self, context: &mut PassContext<'_>) {
         self.link.send_bulk_share(context.now);
         let budget_bits = self.shares.message_bytes(self.link.outbox.budget_bytes()).saturating_mul(8);
@@ -129,7 +131,6 @@ impl Connection {
         self.link.send_bulk_rest(context.now);
     }
 
-    /// Sends the changes that the client lacks.
     fn send_state(&mut self, context: &mut PassContext<'_>) {
         let is_limited = self.link.outbox.is_limited();
         if is_limited || self.is_short() {
@@ -145,11 +146,11 @@ impl Connection {
         self.end_backlog(is_limited);
     }
 
-    /// Sends as much as the limits of this tick allow, if that may not be everything. The data for this
-    /// client alone is sent before the shared changes. In every second tick, parts of large updates and
-    /// pending spawns come before the other changes, and in the ticks between they come after them. So none
-    /// of these waits forever. Ticks in which nothing was sent do not count, because a small budget may allow
-    /// a packet only in every second tick.
+    /// Sends as much as the limits of this tick allow. Called if not everything may fit. The data that is
+    /// encoded separately for this client is sent before the shared changes. In every second tick, parts of
+    /// large updates and pending spawns come before the other changes, and in the other ticks they come after
+    /// the other changes. So none of these waits forever. Ticks in which nothing was sent do not count,
+    /// because a small budget may allow a packet only in every second tick.
     fn send_what_fits(&mut self, context: &mut PassContext<'_>) {
         self.begin_backlog(context);
         let before = self.link.outbox.written_bits();
@@ -195,11 +196,10 @@ impl Connection {
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. A client acks only packets that
-    /// need an ack. Perhaps no such packet was sent in this tick or is in flight, and it is not certain that
-    /// the client knows that it has joined. Then this sends a closing (the removal of an object) for a slot
-    /// in which the client has no object. A closing for an empty slot has no effect (R5). If the client has
-    /// an object in each slot, there is no empty slot, and the next keep-alive packets report the join
-    /// instead.
+    /// need an ack. If no such packet was sent in this tick or is in flight, and it is not certain that the
+    /// client knows that it has joined, this method sends a closing (the removal of an object) for a slot in
+    /// which the client has no object. A closing for an empty slot has no effect (R5). If the client has an
+    /// object in each slot, there is no empty slot, and the next keep-alive packets report the join instead.
     fn request_join_ack(&mut self, context: &PassContext<'_>) {
         if self.is_paused() || !self.link.outbox.is_pass_empty() || !self.is_unsure_of_join() {
             return;
@@ -213,7 +213,7 @@ impl Connection {
     /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
         if self.link.outbox.in_flight.packets() == 0 && self.copies.objects.has_nothing_to_send() {
-            // A late ack can no longer change anything.
+            // No packet is in flight and nothing must be sent, so late acks cannot change anything.
             self.link.forget_late();
             self.copies.objects.forget_used_slots();
             self.copies.objects.prune_new_elements(world);
@@ -227,7 +227,7 @@ impl Connection {
         self.end_backlog_round();
     }
 
-    /// Finds the changes of this tick that must be sent to this connection alone.
+    /// Finds the changes of this tick that must be encoded separately for this connection.
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.copies.objects.changed(
@@ -243,7 +243,8 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in runs of openings, whose bits all connections share.
+    /// Sends the pending spawns (objects new to the client) in runs of openings, whose bits all connections
+    /// share.
     fn send_spawns(&mut self, context: &mut PassContext<'_>) {
         if !self.copies.objects.has_waiting_spawns() || self.link.outbox.is_exhausted() {
             return;
@@ -253,15 +254,15 @@ impl Connection {
             self.send_spawns_by_priority(&mut slots, context);
         } else {
             slots.clear();
-            // Takes a quarter of the time of `extend`, which asks for one slot after another.
+            // Takes a quarter of the time of `extend`, which requests one slot after another.
             self.copies.objects.waiting_spawns().for_each(|slot| slots.push(slot));
             self.send_openings(&slots, context);
         }
         context.scratch.store_slots(slots);
     }
 
-    /// Passes a tick in which it is not this connection's turn. The changes of the tick are postponed. A
-    /// keep-alive packet is sent if one is due, but nothing else.
+    /// Called instead of `pass` in a tick in which this connection has no turn. The changes of the tick are
+    /// postponed. A keep-alive packet is sent if one is due, but nothing else.
     pub(crate) fn skip_pass(&mut self, context: &mut PassContext<'_>) {
         if !self.copies.is_live {
             return;

@@ -1,5 +1,5 @@
-//! Pauses of a connection: times in which no state is sent, because the user asked for it or because other
-//! connections have their turns (S193).
+//! Pauses of a connection: times in which no state is sent, because the user has paused the connection or
+//! because other connections have their turns in this tick (S193).
 //!
 //! *Invariant:* in a pause each change is in the history of its object or pending, so after the pause the
 //! client receives what it lacks, merged by object. The memory for it does not grow with the length of the
@@ -17,12 +17,10 @@ impl Connection {
         self.backlog.as_ref().is_some_and(|backlog| backlog.pause.is_paused)
     }
 
-    /// Begins a pause.
     pub(crate) fn pause(&mut self) {
         self.backlog_mut().pause.is_paused = true;
     }
 
-    /// Ends a pause, if there is one.
     pub(crate) fn resume(&mut self, now: Duration) {
         if self.is_paused() {
             self.backlog_mut().pause = Pause { is_paused: false, ended_at: now };
@@ -37,7 +35,8 @@ impl Connection {
         })
     }
 
-    /// Takes the changes that were dropped from full histories of objects, if this connection lacks them.
+    /// Makes the changes pending that were dropped from full histories of objects, if this connection has not
+    /// sent them.
     pub(super) fn take_evicted(&mut self, context: &PassContext<'_>) {
         for (slot, place, list) in &context.world.changes.found.evicted {
             self.copies.objects.evicted(*slot, *place, list, |view| view.mask(context.world, *slot));

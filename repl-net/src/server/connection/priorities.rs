@@ -9,14 +9,14 @@ use super::context::PassContext;
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
-/// Objects are selected in groups of at least this many.
+/// At least this many objects are selected and sorted at a time.
 const LEAST_SELECTED: usize = 32;
 /// Fewer objects than this are sent in the exact order of their ranks.
 const FEW: usize = 8;
 
 impl Connection {
-    /// Returns the backlog of this connection, which also has the pause and the view directions. Creates it
-    /// if necessary.
+    /// Returns the backlog of this connection, which also stores the pause and the view directions. Creates
+    /// it if necessary.
     pub(crate) fn backlog_mut(&mut self) -> &mut Backlog {
         self.backlog.get_or_insert_default()
     }
@@ -39,7 +39,8 @@ impl Connection {
         let world = context.world;
         context.scratch.fresh.clear();
         if self.is_short() {
-            // Changes that could be shared compete with all others, so that the greatest priorities go first.
+            // Changes that could be sent in shared segments are ranked together with all others, so that
+            // objects with the greatest priorities are sent first.
             for (word, mask) in self.copies.objects.shared_words(&world.changes.slots) {
                 let now = mask & !self.copies.objects.wait_for_band(world, word, mask);
                 context.scratch.fresh.insert_mask(word, now);
@@ -48,7 +49,7 @@ impl Connection {
         self.note_waiting(world);
     }
 
-    /// Records since when the objects wait that are to be sent to this client alone.
+    /// Records since when the objects wait that are to be encoded separately for this client.
     fn note_waiting(&mut self, world: &World) {
         let waiting = self.copies.objects.waiting_sets();
         let backlog = self.backlog.get_or_insert_default();
@@ -62,8 +63,8 @@ impl Connection {
     /// Ends the sending of the state of a tick, and counts what waits because of the limits. `is_limited`
     /// says whether the budget or the link was too narrow from the start.
     ///
-    /// Above the memory limit, objects do not take turns, because the server would have to store the new
-    /// elements of all of them, which takes more memory.
+    /// If only the memory limit delays objects, they do not take turns. Otherwise the server would have to
+    /// store the unacknowledged new elements of all of them.
     pub(super) fn end_backlog(&mut self, is_limited: bool) {
         let has_refused = self.link.outbox.has_refused();
         if self.backlog.is_none() && !has_refused {
@@ -80,13 +81,13 @@ impl Connection {
     }
 
     /// Returns whether the changes of this tick that other connections share are sent to this connection
-    /// alone, because its limits have held something back.
+    /// alone, because its limits delayed something in the last tick.
     pub(super) fn is_short(&self) -> bool {
         self.backlog.as_ref().is_some_and(|backlog| backlog.is_short)
     }
 
-    /// Sends what must be sent to this connection alone, until the limits are reached. The objects with the
-    /// greatest product of priority and age are sent first (S189).
+    /// Sends what must be encoded separately for this connection, until the limits are reached. The objects
+    /// with the greatest product of priority and age are sent first (S189).
     ///
     /// The objects that probably fit are sent in the order of their slots, which takes fewer bits, and the
     /// following objects in the order of their ranks. If fewer objects fit than expected, the next tick sends
@@ -97,8 +98,8 @@ impl Connection {
         let backlog = self.backlog.get_or_insert_default();
         backlog.rank(view, waiting, self.copies.objects.asleep(), context.world, &mut order);
         backlog.rank_fresh(view, &context.scratch.fresh, context.world, &mut order);
-        // If objects were sent in the order of their slots, the objects in the first slots would begin all
-        // blobs.
+        // If blobs wait, the exact order is used: in the order of slots, the objects in the first slots would
+        // begin all blobs.
         let is_exact = std::mem::take(&mut backlog.was_overestimated) | self.copies.objects.take_blob_waits();
         let mut left = order.as_mut_slice();
         while !left.is_empty() && !self.link.outbox.is_exhausted() {
@@ -119,7 +120,7 @@ impl Connection {
             self.copies.objects.waiting_sets()[0].masks_in(&context.world.changes.slots).collect();
         for (word, mask) in changes.into_iter().chain(context.scratch.fresh.masks()) {
             for slot in slots_of(word, mask) {
-                // Most objects that wait are marked as behind already, and stay so.
+                // Most waiting objects are behind already and remain so.
                 if !self.copies.objects.is_behind(slot) {
                     self.copies.postpone(slot, context.world);
                 }
@@ -148,9 +149,9 @@ impl Connection {
         }
     }
 
-    /// Sends pending spawns, until the limits are reached. The spawns with the greatest product of priority
-    /// and age are sent first. If fewer fit than expected, the next tick uses the exact order, as for
-    /// [changes](Self::send_by_priority).
+    /// Sends pending spawns (objects new to the client), until the limits are reached. The spawns with the
+    /// greatest product of priority and age are sent first. If fewer fit than expected, the next tick uses
+    /// the exact order, as for [changes](Self::send_by_priority).
     pub(super) fn send_spawns_by_priority(&mut self, slots: &mut Vec<u32>, context: &mut PassContext<'_>) {
         let mut order = std::mem::take(&mut context.scratch.order);
         let (view, waiting) = (self.copies.objects.view(), self.copies.objects.waiting_sets()[1]);
@@ -184,7 +185,7 @@ impl Connection {
     }
 
     /// Makes pending the changes of earlier ticks that are due in this tick. They were delayed, because the
-    /// connection has long periods for the cells of their objects.
+    /// connection receives changes from the cells of their objects only once in several ticks.
     fn pend_all_due(&mut self, context: &mut PassContext<'_>) {
         let tables = context.broadcast.tables();
         let mut pieces = std::mem::take(&mut context.scratch.pieces);
@@ -207,8 +208,8 @@ impl Connection {
         self.backlog_mut().waiting_objects = self.copies.objects.waiting_count();
     }
 
-    /// Postpones the changes of this tick of the objects in some words, except the changes that a band delays
-    /// anyway.
+    /// Postpones the changes of this tick of the objects in some words (of 64 slots), except the changes that
+    /// a band delays anyway.
     fn postpone_words(&mut self, words: &[(usize, u64)], world: &World) {
         for &(word, mask) in words {
             let now = mask & !self.copies.objects.wait_for_band(world, word, mask);

@@ -20,7 +20,8 @@ use crate::body::writing::WriteState;
 use crate::server::occupant::Occupant;
 
 impl Connection {
-    /// Returns the origin of an object for this client, which is the header of the object's opening.
+    /// Returns the origin of an object for this client, which is the header of the object's opening (first
+    /// update).
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.store.objects[slot as usize];
         let Occupant { generation, class, .. } = context.world.store.occupant(slot);

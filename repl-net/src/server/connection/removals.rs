@@ -22,8 +22,8 @@ use crate::body::writing::WriteState;
 use crate::server::world::World;
 
 impl Connection {
-    /// Sends the closing of an object together with the closings of all other objects of its family that are
-    /// being closed.
+    /// Sends the closing (removal) of an object together with the closings of all other objects of its family
+    /// (an object with its subobjects) that are being closed.
     pub(super) fn send_close(&mut self, slot: u32, context: &mut PassContext<'_>) {
         if context.world.subobjects.is_alone(slot) {
             return self.send_close_alone(slot, context);
@@ -62,14 +62,12 @@ impl Connection {
         }
     }
 
-    /// Returns whether the closing of an object may not be sent yet.
     fn holds_close(&self, slot: u32, world: &World) -> bool {
         self.copies.waits_for_path(slot, world)
             || self.waits_for_calls(slot, world)
             || self.copies.has_blob(slot)
     }
 
-    /// Sends the closing of one object. If its last state is too large for a packet, sends it as a blob.
     fn send_close_alone(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let bits = ENTRY_BITS + removal(&self.copies, slot, context).bits();
         if bits > self.link.outbox.capacity() {
@@ -84,13 +82,13 @@ impl Connection {
     /// Writes a closing for a slot in which the client has no object, so that the client acks the packet.
     /// Does nothing if the packets have no room for it.
     pub(super) fn write_close_of_none(&mut self, slot: u32, now: Duration) {
-        // The ack says nothing about an object.
+        // The mask is empty, because the ack says nothing about an object.
         let closed = Cohort { word: word_of(slot), mask: 0, generation: NonZeroU32::MIN };
         self.write_bare_close(slot, CloseReason::Relevancy, closed, now);
     }
 
-    /// Writes a closing that has a reason and nothing else. Returns `false` if the packets have no room for
-    /// it.
+    /// Writes a closing (removal) that has a reason and nothing else. Returns `false` if the packets have no
+    /// room for it.
     fn write_bare_close(&mut self, slot: u32, reason: CloseReason, closed: Cohort, now: Duration) -> bool {
         let removal = Removal { reason, path: None, last_state: None };
         let has_room = self.link.outbox.make_room(ENTRY_BITS + removal.bits(), now);
@@ -106,7 +104,7 @@ impl Connection {
         self.copies.objects.close_sent(slot, self.link.outbox.sequence(), context.now);
     }
 
-    /// Sends the plain removals (without a last state and a path) that were not sent yet.
+    /// Sends the plain removals that were not sent yet: closings without a last state and without a path.
     pub(super) fn send_plain_removals(&mut self, context: &PassContext<'_>) {
         for (word, mask) in self.copies.objects.waiting_removals() {
             if !self.send_removals_of(word, mask, context) {
@@ -121,7 +119,8 @@ impl Connection {
         self.send_removals_of(word_of(slot), bit_of(slot), context);
     }
 
-    /// Sends plain removals of a word. Returns `false` if the packets have no room for all of them.
+    /// Sends the plain removals in `mask`, whose slots are in word number `word`. Returns `false` if the
+    /// packets have no room for all of them.
     fn send_removals_of(&mut self, word: usize, mask: u64, context: &PassContext<'_>) -> bool {
         let mut sent = 0;
         for slot in slots_of(word, mask) {
@@ -146,7 +145,7 @@ impl Connection {
             segment.slot(slot, writer);
             writer.append(values);
         });
-        // If too many blobs are in flight, they must arrive first.
+        // If too many blobs are in flight, the blob has not begun, and the closing waits.
         if self.copies.has_blob(slot) {
             self.copies.objects.close_begins(slot, context.now);
         }
@@ -157,7 +156,6 @@ fn cohort_of(slot: u32, world: &World) -> Cohort {
     Cohort { word: word_of(slot), mask: bit_of(slot), generation: world.store.occupant(slot).generation }
 }
 
-/// Writes the removal of an object, for which the caller has made room.
 fn write_removal(outbox: &mut Outbox<State>, slot: u32, closed: Cohort, removal: Removal<'_>) {
     outbox.close(PRIVATE_GAP_ORDER, slot, closed, |segment, writer| {
         segment.slot(slot, writer);

@@ -1,7 +1,7 @@
 //! Decides whether a connection has nothing to do in the next ticks, so that the server need not visit it.
 //!
-//! *Invariant:* as long as nothing happens, the passes of a connection that may rest send nothing before the
-//! time until which it may rest.
+//! *Invariant:* if no packet arrives, the world does not change and the user calls nothing, the passes of a
+//! connection send nothing before the time that `rests_until` returns.
 
 use std::time::Duration;
 

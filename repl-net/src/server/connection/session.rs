@@ -36,7 +36,7 @@ impl Connection {
         self.copies.tell_all_destroyed(world);
     }
 
-    /// Ends the session of the connection. After the end of the session, the connection uses no slots.
+    /// Ends the session of the connection. Afterwards, the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.copies.is_live = false;
         self.calls.clear();

@@ -3,11 +3,10 @@
 //! *Invariant:* if messages do not use their share in a tick, state may use the rest, and the other way
 //! round.
 
-/// The greatest number of bytes by which messages or state may be behind their share. The larger this limit,
-/// the longer messages or state may wait until the balance is even again.
+/// The greatest recorded number of bytes by which messages or state are behind their share. With a larger
+/// limit, one of them could be delayed longer while the other catches up.
 const MOST_BEHIND_BYTES: i64 = 8_192;
 
-/// The shares of messages and state in what one connection sends.
 #[derive(Debug)]
 pub(super) struct Shares {
     message_percent: u8,
@@ -21,15 +20,15 @@ impl Shares {
         Self { message_percent, behind_bytes: 0 }
     }
 
-    /// Returns how many bytes of messages are sent before state, if `budget` bytes may be sent.
+    /// Returns how many bytes of messages may be sent before state, if `budget` bytes may be sent in total.
     pub(super) fn message_bytes(&self, budget: usize) -> usize {
         let share = budget / 100 * usize::from(self.message_percent);
         share.saturating_add_signed(self.behind_bytes as isize)
     }
 
-    /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes of messages and state
-    /// together. `is_contended` says whether the limits have held back state. If it is set, messages were
-    /// held back, too, or no messages are left, because messages are sent once more after state.
+    /// Stores that a tick has sent `messages` bytes of messages, and `both` bytes in total (messages plus
+    /// state). `is_contended` says whether the limits have delayed state. If so, they have also delayed
+    /// messages, or no message waits any more, because messages are sent again after state.
     pub(super) fn end_pass(&mut self, messages: usize, both: usize, is_contended: bool) {
         if !is_contended {
             self.behind_bytes = 0;

@@ -11,8 +11,8 @@ use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::world::World;
 
 impl Connection {
-    /// Marks the objects whose openings are sent again with each change until the ack. For objects with
-    /// repeated openings, the properties that only openings contain are compared, too (S40). Must be called
+    /// Marks the objects whose openings (first updates) are sent again with each change until the ack. For
+    /// these objects, the comparison includes the properties that only openings contain (S40). Must be called
     /// before the objects are compared. Costs O(objects out of step) if any class has properties that only
     /// openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
@@ -21,8 +21,9 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns in `slots`, which are in ascending order. Objects with parents or subobjects
-    /// come after the others, because they would interrupt the runs of the others.
+    /// Sends the pending spawns (objects new to the client) in `slots`, which are in ascending order. Objects
+    /// with parents or subobjects are sent after all other objects, because they would interrupt the runs of
+    /// the other objects.
     pub(super) fn send_openings(&mut self, slots: &[u32], context: &mut PassContext<'_>) {
         let subobjects = &context.world.subobjects;
         if subobjects.is_flat() {

@@ -17,8 +17,8 @@ use super::Server;
 ///
 /// The methods that set something return the handle, so that several can be chained. Each method does nothing
 /// if the connection does not exist. [`Server::connection_info`] returns what is known about a connection.
-/// For the [host](Server::connect_host), messages, groups and the end are as for a client, and everything
-/// else has no effect.
+/// For the [host](Server::connect_host), the methods for messages, for groups and for disconnecting work as
+/// for a client, and all other methods have no effect.
 ///
 /// ```
 /// # use repl_net::{ConnectionId, Group, Server};
@@ -79,8 +79,8 @@ impl ConnectionHandle<'_> {
     ///
     /// # Errors
     /// Returns an error in the same cases as [`send`](Self::send). Returns [`SendError::Full`] if the message
-    /// must wait, but the messages and calls of this connection that wait for objects are already 4,096, or
-    /// would take more than 1 MiB with this message.
+    /// must wait, but 4,096 messages and calls of this connection already wait for objects, or their total
+    /// size with this message would be more than 1 MiB.
     ///
     /// # Panics
     /// Panics if the type is not [registered](Server::register_message).

@@ -35,11 +35,11 @@ impl ConnectionHandle<'_> {
     /// The size is at most [`ServerConfig::mtu_bytes`](crate::ServerConfig::mtu_bytes) and at most the
     /// client's [`mtu_bytes`](crate::ClientConfig::mtu_bytes), because each side receives no larger packets.
     /// It is at least 508, unless one of these two limits is smaller. Packets that were made already keep
-    /// their size. Messages and large objects that are partly sent are divided anew if their parts do not fit
-    /// any more, and are sent again.
+    /// their size. Messages and large objects that are partly sent are divided again if their parts do not
+    /// fit any more, and are sent again.
     ///
-    /// If one of the connections has packets of less than 1,100 bytes, it shares fewer encoded bytes with the
-    /// others.
+    /// A connection whose packets are limited to less than 1,100 bytes shares fewer encoded bytes with other
+    /// connections.
     pub fn set_packet_bytes(&mut self, bytes: usize) -> &mut Self {
         self.server.sessions.set_packet_bytes(self.connection, bytes);
         self.server.shared_size.changed();
@@ -56,9 +56,9 @@ impl ConnectionHandle<'_> {
     /// sent whole, and the next ticks send nothing until their budgets have paid for it. The headers of short
     /// packets count: with packets of 200 bytes, they take about a tenth of the budget.
     ///
-    /// A budget costs nothing while everything fits. While something waits, this connection shares no encoded
+    /// A budget costs no time while everything fits. While something waits, this connection shares no encoded
     /// bytes with other connections. Then each tick costs about 0.15 µs for each object that is sent, and
-    /// 0.03 µs for each object that goes on waiting (`cargo bench -p repl-benches --bench budget`).
+    /// 0.03 µs for each object that still waits (`cargo bench -p repl-benches --bench budget`).
     ///
     /// # Panics
     /// Panics if the budget is zero.

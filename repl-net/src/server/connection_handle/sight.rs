@@ -1,7 +1,7 @@
 //! From where a connection sees objects: its viewpoints and its groups.
 //!
-//! *Invariant:* a connection that has ended gets no cells in sight, because nothing would remove it from the
-//! viewers of these cells.
+//! *Invariant:* a connection that has ended is never added to the viewers of a cell, because nothing would
+//! remove it.
 
 use repl_core::ObjectRef;
 use repl_link::ConnectionId;
@@ -99,8 +99,6 @@ impl ConnectionHandle<'_> {
     }
 }
 
-/// Returns a connection that has not ended. A connection that has ended must not get cells in sight, because
-/// nothing would remove it from the viewers of these cells.
 fn open_peer(sessions: &mut ServerSessions<Connection>, id: ConnectionId) -> Option<&mut Peer> {
     sessions.peers.get_mut(id).filter(|peer| !peer.handshake.is_ended())
 }

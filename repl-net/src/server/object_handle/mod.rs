@@ -65,7 +65,6 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Returns the slot of the object, if the object exists.
     fn slot(&self) -> Option<u32> {
         self.server.world.store.slot_of(self.object)
     }

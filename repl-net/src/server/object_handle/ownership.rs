@@ -1,6 +1,6 @@
 //! The owner of an object (S204).
 //!
-//! *Invariant:* the owner of each object is the connection at the top of its chain of owners.
+//! *Invariant:* if an object is owned by another object, both have the same connection as their owner.
 
 use repl_core::ObjectRef;
 use repl_link::ConnectionId;
@@ -47,7 +47,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     ///
     /// If the owner is despawned, no object and no connection owns this object, until you set another owner.
     ///
-    /// Costs O(objects below × connections).
+    /// Costs O(connections) for this object and for each object that it owns, directly or through other
+    /// objects.
     ///
     /// # Panics
     /// Panics if this object owns `owner`, directly or through other objects, if both are the same object, or
@@ -69,7 +70,6 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Warns if the new owner is a connection that has ended.
     #[cfg(feature = "tracing")]
     fn warn_of_ended(&self, owner: Option<ConnectionId>) {
         if let Some(owner) = owner.filter(|&owner| !self.server.is_open(owner)) {

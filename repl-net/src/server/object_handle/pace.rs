@@ -11,8 +11,8 @@ use crate::server::schedule::UpdateRate;
 use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
-    /// Gives the object a [priority](crate::ClassHandle::set_priority) of its own. With `None`, the object
-    /// gets the priority of its class again.
+    /// Sets the [priority](crate::ClassHandle::set_priority) of this object alone. With `None`, the object
+    /// has the priority of its class again.
     ///
     /// # Panics
     /// Panics if the priority is not from 0.000001 to 1,000,000.
@@ -28,9 +28,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Gives the object a rate of its own, or with `None` the [rate of its
-    /// class](crate::ClassHandle::set_update_rate). If a change of the object waits, it waits from now on for
-    /// the update times of the new rate.
+    /// Sets the update rate of this object alone. With `None`, the object has the [rate of its
+    /// class](crate::ClassHandle::set_update_rate) again. If a change of the object waits, it is sent at the
+    /// next update time of the new rate.
     pub fn set_update_rate(&mut self, rate: Option<UpdateRate>) -> &mut Self {
         if let Some(slot) = self.slot() {
             self.server.world.set_object_rate(slot, rate);
@@ -39,7 +39,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     }
 
     /// Compares the object in the next tick, even if its [update time](crate::ClassHandle::set_update_rate)
-    /// has not come.
+    /// is not reached yet.
     pub fn force_update(&mut self) -> &mut Self {
         if let Some(slot) = self.slot() {
             self.server.world.force_update(slot);

@@ -1,8 +1,8 @@
 //! Which connections see an object.
 //!
 //! *Invariant:* `View::sees` alone decides whether a connection sees an object. Only for objects that are
-//! being torn off, `ObjectStates::sees` decides. Each method changes something that `View::sees` reads. Then
-//! the connections that may now see other objects decide again.
+//! being torn off, `ObjectStates::sees` decides. Each method here changes an input of `View::sees`.
+//! Afterwards, each connection that the change can affect decides again.
 
 use repl_link::ConnectionId;
 
@@ -62,7 +62,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// change of a connection's groups costs O(objects with an audience).
     ///
     /// The audience also applies to the owner of the object. If a client and its own object move to another
-    /// group, first let the client join the new group, then set the new audience of the object, and let the
+    /// group, let the client join the new group first, then set the new audience of the object, and let the
     /// client leave the old group last. In another order, the client's copy of the object is removed and
     /// created again.
     pub fn set_audience(&mut self, audience: Audience) -> &mut Self {

@@ -1,7 +1,7 @@
 //! Lets an object sleep while it does not change.
 //!
-//! *Invariant:* an object wakes by itself when a comparison finds a change, so no method must be called
-//! before or after an object is written to (W15).
+//! *Invariant:* a comparison that finds a change wakes the object, so no method must be called before or
+//! after an object is written to (W15).
 
 use repl_link::ConnectionId;
 
@@ -31,7 +31,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         }
         world.dormancies.set(slot, dormancy);
         if dormancy == Dormancy::Initial {
-            // From now on the shadow has all values, so only later changes differ from it.
+            // The next tick compares all properties and writes them to the shadow, so only later changes
+            // differ from it.
             world.compare_for_open(slot);
             world.schedule.force(slot);
         }

@@ -1,4 +1,4 @@
-//! Subobjects: objects that live and die with another object (S202).
+//! Subobjects: objects that are spawned below another object, their parent, and removed with it (S202).
 //!
 //! *Invariant:* a client never has a subobject without its parent (R22).
 
@@ -25,13 +25,13 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Adds `child` as a subobject of this object, for example a turret of a tank. Returns `None` if this
     /// object, the parent, does not exist or is [torn off](Self::tear_off); then `child` is dropped.
     ///
-    /// A subobject is an object like any other, of any class, with three things set. It is
+    /// A subobject can be of any class, and differs from other objects in three ways. It is
     /// [attached](crate::Relevancy::AttachedTo) to its parent, so the connections that see the parent see it.
-    /// It is [owned](Self::set_owner_object) by its parent. And it lives with its parent: a client never has
-    /// it without the parent, and despawning the parent despawns it. Tearing the parent off tears it off. Its
-    /// values, conditions and changes are independent of its parent, and a tick costs only what has changed.
-    /// To show it to fewer connections than its parent, use [`set_audience`](Self::set_audience). It can have
-    /// subobjects of its own.
+    /// It is [owned](Self::set_owner_object) by its parent. Its lifetime is bound to its parent: a client
+    /// never has it without the parent, and despawning the parent despawns it. Tearing the parent off tears
+    /// it off. Its values, conditions and changes are independent of its parent, and a tick costs only what
+    /// has changed. To show it to fewer connections than its parent, use
+    /// [`set_audience`](Self::set_audience). It can have subobjects of its own.
     ///
     /// If a client lacks an object and its subobjects, the server sends all of them in one packet, if they
     /// fit. So the client never has only some of them, and receives the values of all at the same time.

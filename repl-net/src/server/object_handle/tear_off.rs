@@ -1,4 +1,5 @@
-//! Tears an object off: clients keep the last state, and take authority (S210).
+//! Tears an object off: its replication ends, clients keep its last state, and each client then controls its
+//! own copy (S210).
 //!
 //! *Invariant:* after the tick that compares the last state, the shadow of the object never changes.
 
@@ -10,22 +11,22 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Tears the object off: its clients keep it, and simulate it from now on by themselves. An example is
     /// the body of a player who has died.
     ///
-    /// The clients that see the object now receive its state of the next comparison, even if packets are lost
-    /// and if nothing of the object was sent to them before. The reliable calls that were made on the object
-    /// before arrive too. About a round trip later, the server tells the client of the tear-off: the user of
-    /// the client polls [`TornOff`](crate::UpdateKind::TornOff), and the client has the role
-    /// [`Authority`](crate::Role::Authority).
+    /// Clients that see the object at the moment of the call receive its state of the next comparison, even
+    /// if packets are lost or if they have received nothing of the object before. The reliable calls that
+    /// were made on the object before arrive too. About a round trip later, the server tells the client of
+    /// the tear-off: the user of the client polls [`TornOff`](crate::UpdateKind::TornOff), and the client has
+    /// the role [`Authority`](crate::Role::Authority).
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off) describes the object on the
-    /// client. Later changes of the object are not sent, and clients that do not see it now never get it. If
-    /// it is [hidden](Self::set_visible) from a client, or the session ends, before the client is told, the
-    /// client removes it.
+    /// client. Later changes of the object are not sent, and clients that do not see it now never receive it.
+    /// If it is [hidden](Self::set_visible) from a client, or the session ends, before the client is told,
+    /// the client removes it.
     ///
     /// On the server the object exists until you despawn it, and its relevancy is always
     /// [`Nobody`](Relevancy::Nobody). The server ignores calls of clients on it. Calls for clients on it
     /// return [`Gone`](crate::CallError::Gone), so make the last calls before you tear it off. Objects that
     /// were [attached](Relevancy::AttachedTo) to it are shown only to their owners, as if the object were
     /// removed. You may despawn it at once: the clients that have it then keep it with its last state. But a
-    /// client that has not received the object yet never gets it. To avoid this, wait until
+    /// client that has not received the object yet never receives it. To avoid this, wait until
     /// [`is_tear_off_known`](crate::ObjectInfo::is_tear_off_known) before you despawn it.
     ///
     /// Its [subobjects](Self::spawn_subobject) are torn off with it. A client learns of the tear-off of

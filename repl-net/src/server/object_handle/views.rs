@@ -12,8 +12,8 @@ use crate::session::property::assert_property;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets the role that clients have for the object. It is [`Role::SimulatedProxy`] until this is called.
-    /// [`Role::AutonomousProxy`] holds only for the owner of the object, and the object stays a simulated
-    /// proxy for all others. Costs O(connections).
+    /// [`Role::AutonomousProxy`] applies only to the owner of the object: on all other clients, the object
+    /// remains a simulated proxy. Costs O(connections).
     pub fn set_remote_role(&mut self, role: Role) -> &mut Self {
         let object = self.object.erase();
         self.server.change_view(object, |world, slot| world.store.objects[slot as usize].role = role);
@@ -45,8 +45,8 @@ impl<T: Replicated> ObjectHandle<'_, T> {
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
     /// including connections that are added later. At first the switch of a property for all connections is
-    /// on. A connection receives the property while both the switch for all connections and [its
-    /// own](Self::set_custom_active_for) are on.
+    /// on. A connection receives the property while the switch for all connections is on and [its own
+    /// switch](Self::set_custom_active_for) is on, too.
     ///
     /// After the property is switched off, the server no longer sends it to any connection: not as a change,
     /// not again after a loss, and not when a client creates its copy. A copy that is created while the

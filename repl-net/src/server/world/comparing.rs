@@ -54,7 +54,8 @@ impl World {
         self.locate_newborn();
         for slot in self.marks.tearing_off.drain(..) {
             let state = &mut self.store.objects[slot as usize].tear_off;
-            // If the object was removed, the next object in its slot was not torn off.
+            // The object may have been removed since. The next object in its slot was not torn off, so it
+            // must not be frozen.
             if *state == TearOff::Begun {
                 *state = TearOff::Frozen;
             }
@@ -75,7 +76,6 @@ impl World {
         }
     }
 
-    /// Compares the objects in `queue`, and records their positions.
     fn compare_each(&mut self, queue: &[u32]) {
         #[cfg(feature = "rayon")]
         if self.marks.by_class.divide(queue, &self.store.occupants, self.store.columns.len()) {
@@ -120,8 +120,8 @@ impl World {
         let class = self.store.occupant(slot).class;
         let (columns, objects, _, inputs) = self.split();
         let (mut found, objects, nobody) = (Findings::default(), Chosen::All(objects), SlotSet::default());
-        // Clients may already have the objects that were new in the last tick, so no object counts as new
-        // here.
+        // `newborn` contains the objects that were new in the last tick. Clients may have received them
+        // since, so no object counts as new here.
         let inputs = ComparisonInputs { newborn: &nobody, ..inputs };
         let mut comparison = ClassComparison { inputs, objects, found: &mut found, moved: None };
         columns[usize::from(class)].compare(class, &[slot], &mut comparison);
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    /// Records the positions of objects of a class. Each of them is a slot and a row.
+    /// Records the positions of objects of a class. Each object in `changed` is a slot and a row.
     fn locate(&mut self, class: u16, changed: &[(u32, u32)]) {
         if !changed.is_empty()
             && let Some((area, positions)) = self.cells.positions_in(class)

@@ -22,7 +22,7 @@ impl EditedObjects for SlotSet {
     }
 }
 
-/// Ignores which objects were edited.
+/// Receives the slots of edited objects, and ignores them.
 struct Unnoticed;
 
 impl EditedObjects for Unnoticed {
@@ -30,7 +30,6 @@ impl EditedObjects for Unnoticed {
 }
 
 impl World {
-    /// Returns the editor of an object that the server owns.
     #[inline(always)]
     pub(crate) fn edit<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<Edit<'_, T>, Absence> {
         let guid = object.guid().ok_or(Absence::Gone)?;

@@ -48,10 +48,11 @@ impl Store {
         self.column_of(slot).prune(self.occupant(slot).row, list);
     }
 
-    /// Writes the values of the properties in the changelist `list` from the shadow of the object in `slot`.
-    /// If a hand-written serialiser refuses a value, its property is removed from the changelist, and the
-    /// other values are written. `write_values` returns the properties that were removed from the changelist.
-    /// `recipe` is memory that is reused; it is made again if the last changelist had other properties.
+    /// Writes the values of the properties in the changelist `list` from the shadow (the object's values at
+    /// the last comparison) of the object in `slot`. If a hand-written serialiser refuses a value, the
+    /// property of this value is removed from the changelist, and the other values are written. Returns the
+    /// removed properties. `recipe` is reused memory, and is computed again if the previous changelist had
+    /// other properties.
     pub(crate) fn write_values(
         &self,
         slot: u32,
@@ -91,8 +92,7 @@ impl Store {
         refused
     }
 
-    /// Returns a changelist with all handles in `handles` for the object in `slot`. With this list the
-    /// properties are sent whole.
+    /// Returns a changelist with which all properties in `handles` of the object in `slot` are sent whole.
     pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
         let mut list = Changelist::new();
         self.columns[self.occupant(slot).class as usize].insert_whole(handles, &mut list);

@@ -1,19 +1,20 @@
 //! The objects that the next comparison of the world checks.
 //!
-//! *Invariant:* an object that may differ from its shadow has a mark, or its class has one.
+//! *Invariant:* an object that may have changed since its last comparison is in one of the sets here, waits
+//! in the schedule, or has a class that is marked in `polled`.
 
 use crate::body::slot_set::SlotSet;
 #[cfg(feature = "rayon")]
 use crate::server::by_class::ByClass;
 
-/// The objects that the next comparison checks.
 #[derive(Default)]
 pub(crate) struct Marks {
     /// Objects that may have changed since the last tick.
     pub(super) dirty: SlotSet,
     /// Objects with values that their last comparison refused.
     pub(super) refusing: SlotSet,
-    /// For each class, whether every object of the class may have changed.
+    /// For each class, whether the user has borrowed all objects mutably, so that any of them may have
+    /// changed.
     pub(super) polled: Vec<bool>,
     /// Objects that some connection sends to its client for the first time in this tick.
     pub(super) opening: SlotSet,
@@ -25,11 +26,11 @@ pub(crate) struct Marks {
     pub(super) newborn: SlotSet,
     /// Objects whose default view changed since the last tick, or that were removed.
     pub(crate) view_changed: SlotSet,
-    /// Whether this tick must decide again which objects some connection sees.
+    /// Whether any connection must decide again in this tick which objects it sees.
     pub(crate) undecided: bool,
     /// Objects that were torn off since the last tick.
     pub(super) tearing_off: Vec<u32>,
-    /// The objects that may have changed, while they are compared. The queue is empty between two calls of
+    /// During a comparison: the objects that may have changed. The queue is empty between two calls of
     /// `compare`.
     pub(super) queue: Vec<u32>,
     /// The greatest number of objects that were in the queue in a tick of this round.

@@ -50,7 +50,7 @@ impl World {
         let class = self.register::<T, S>(frozen);
         let slot = match self.store.free.pop_front() {
             Some(slot) => {
-                // The generation of a free slot is already that of its next object.
+                // A free slot already has the generation of its next object.
                 self.store.occupants[slot as usize].alive = true;
                 self.changes.forget(slot);
                 slot
@@ -81,7 +81,7 @@ impl World {
         Ok(ObjectRef::new(guid))
     }
 
-    /// Makes a new object a subobject: it is seen with its parent, and it is owned by its parent.
+    /// Makes a new object a subobject: from now on, it is attached to its parent and owned by it.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
         self.cells.attach_new(slot, ObjectRef::new(self.store.occupant(parent).guid(parent)));
         self.owners.set(slot, Some(parent));
@@ -121,7 +121,7 @@ impl World {
             && !self.paths.is_static(slot)
     }
 
-    /// Returns the slot of the object that has a path.
+    /// Returns the slot of the existing object with this path.
     pub(crate) fn slot_with_path(&self, path: &str) -> Option<u32> {
         self.paths.slot_of(path).filter(|&slot| self.store.occupant(slot).alive)
     }

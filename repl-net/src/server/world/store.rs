@@ -21,14 +21,11 @@ use crate::server::shadows::Shadows;
 use crate::session::classes::ClassList;
 use crate::session::type_map::TypeMap;
 
-/// The classes and the objects.
 #[derive(Default)]
 pub(crate) struct Store {
     pub(super) columns: Vec<Box<dyn Column>>,
     pub(super) by_type: TypeMap<u16>,
-    /// The occupant of each slot.
     pub(super) occupants: Vec<Occupant>,
-    /// The state of the object in each slot.
     pub(crate) objects: Vec<Object>,
     /// The slots in which an object exists.
     pub(crate) alive: SlotSet,
@@ -40,11 +37,10 @@ pub(crate) struct Store {
     pub(crate) limits: WorldLimits,
     /// The paths of the assets, which are not objects.
     pub(crate) assets: AssetPaths,
-    /// Whether some class has properties that are compared only before an opening.
+    /// Whether some class has properties that are compared only before an opening (first update).
     pub(super) asks_at_open: bool,
 }
 
-/// The limits on the number and the size of the objects of a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorldLimits {
     /// The greatest number of slots, including the slots of objects that were removed but that some client
@@ -79,7 +75,7 @@ impl Objects for Store {
 }
 
 impl Store {
-    /// Frees the memory that was not needed recently. Returns for how many slots there still is memory.
+    /// Frees the memory that was not needed recently. Returns the number of slots for which memory is kept.
     pub(super) fn end_round(&mut self) -> usize {
         self.columns.iter_mut().for_each(|column| column.end_round());
         let kept = self.demand.end_round(self.objects.len());
@@ -93,7 +89,6 @@ impl Store {
         self.columns.iter().map(|column| &**column)
     }
 
-    /// Returns how many bytes the occupants and the states of all slots take.
     pub(crate) fn slot_bytes(&self) -> usize {
         self.occupants.capacity() * size_of::<Occupant>() + self.objects.capacity() * size_of::<Object>()
     }
@@ -112,7 +107,6 @@ impl Store {
         self.by_type.get(&TypeId::of::<T>()).copied()
     }
 
-    /// Returns whether the class with a number is `T`.
     pub(crate) fn has_class<T: Replicated>(&self, class: u16) -> bool {
         self.columns.get(class as usize).is_some_and(|column| column.shadows().is::<Shadows<T>>())
     }
@@ -122,7 +116,7 @@ impl Store {
         self.columns.get(self.class_of::<T>()? as usize)?.downcast_ref()
     }
 
-    /// Returns the shadows of the class of `T`.
+    /// Returns the shadows (the objects' values at the last comparison) of the class of `T`.
     pub(crate) fn shadows<T: Replicated>(&self) -> Option<&Shadows<T>> {
         self.columns.get(self.class_of::<T>()? as usize)?.shadows().downcast_ref()
     }
@@ -139,18 +133,18 @@ impl Store {
         occupant.is(guid).then_some(guid.slot())
     }
 
-    /// Returns the object in a slot, or the last one that was there.
+    /// Returns the object in a slot, or the last object that was in the slot.
     #[inline]
     pub(crate) fn occupant(&self, slot: u32) -> Occupant {
         self.occupants[slot as usize]
     }
 
-    /// Returns the occupants of all slots.
     pub(crate) fn occupants(&self) -> &[Occupant] {
         &self.occupants
     }
 
-    /// Returns which slots of `cohort` still have its generation, and not a newer object.
+    /// Returns the slots of `cohort` (up to 64 objects of the same generation) that no newer object uses, as
+    /// a bit mask.
     pub(crate) fn still_there(&self, cohort: Cohort) -> u64 {
         let Cohort { word, mask, generation } = cohort;
         let is_last = |slot: &u32| {
@@ -177,7 +171,6 @@ impl Store {
         self.column(self.occupant(slot).class)
     }
 
-    /// Returns a mutable reference to the state of the object in `slot`, and the conditions of its class.
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
         let class = self.occupant(slot).class;
         (&mut self.objects[slot as usize], self.columns[class as usize].conditions())

@@ -1,6 +1,7 @@
 //! The ticks of the world: which objects may have changed, and which changes are due.
 //!
-//! *Invariant:* an object that may have changed is compared in this tick, or stays marked until it is due.
+//! *Invariant:* an object that may have changed is compared in this tick, or waits in the schedule until it
+//! is due.
 
 use std::time::Duration;
 
@@ -31,7 +32,8 @@ impl World {
             self.schedule.force_mask(word, mask);
         }
         std::mem::swap(&mut self.changes.newborn, &mut self.marks.newborn);
-        // A value that was refused may be equal to its shadow again, which only a comparison notices.
+        // A refused value may have been set back to the value of its shadow. The scan below does not find
+        // such an object, but its refusal must be cleared.
         for slot in self.marks.refusing.iter() {
             if self.marks.polled[usize::from(self.store.occupants[slot as usize].class)] {
                 self.marks.dirty.insert(slot);
@@ -46,8 +48,7 @@ impl World {
         self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
     }
 
-    /// Returns whether this tick is the last one of a round, so that memory is freed that the round did not
-    /// need.
+    /// Returns whether this tick is the last one of a round, after which unused memory is freed.
     pub(crate) fn ends_round(&self) -> bool {
         self.frame.is_multiple_of(ROUND_TICKS)
     }
@@ -64,7 +65,7 @@ impl World {
         self.dormancies.find_changed(self.later.slots().chain([&self.changes.slots]));
     }
 
-    /// Returns whether any connection may have changes or new objects to send in this tick.
+    /// Returns whether this tick has changes or new objects that connections may have to send.
     pub(crate) fn has_changes(&self) -> bool {
         let Changes { newborn, .. } = &self.changes;
         !self.changes.as_slice().is_empty()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::sim::Rng;
 
-/// The number of a place, which stands for its address.
+/// The number of a place. Each place has an address of its own.
 pub(super) type Place = u32;
 
 /// An event that happens once.
@@ -28,8 +28,8 @@ pub(super) enum Act {
     Blackout { place: Place, is_up: bool, lasts: Duration },
 }
 
-/// Draws the acts of a run with this many places. The clients of all places start in the first third of the
-/// time.
+/// Chooses the acts of a run with this many places at random. The clients of all places start in the first
+/// third of the time.
 pub(super) fn draw(rng: &mut Rng, places: u32, span: Duration) -> Vec<(Duration, Act)> {
     let mut acts: Vec<(Duration, Act)> = (1..=places)
         .map(|place| (rng.duration(span / 3), Act::Start { place, same_session: false }))

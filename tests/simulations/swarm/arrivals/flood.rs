@@ -20,7 +20,8 @@ const MOST_PORTS: u64 = 1_500;
 /// At most this many ports finish the handshake.
 const MOST_FINISHED: u64 = 40;
 
-/// One host may have the number of half-open places divided by `SHARE`, and at least `LEAST_SHARE`.
+/// The server has room for a number of half-open connections. One host may have this number divided by
+/// `SHARE`, but always `LEAST_SHARE`.
 const SHARE: usize = 32;
 const LEAST_SHARE: usize = 4;
 
@@ -28,15 +29,15 @@ const LEAST_SHARE: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct FloodPlan {
     pub(super) hosts: u32,
-    /// New ports in a second, of all hosts together.
+    /// New ports per second, of all hosts together.
     pub(super) rate: u32,
-    /// After the start of the run.
+    /// When the flood begins, counted from the start of the run.
     pub(super) start: Duration,
     pub(super) lasts: Duration,
-    /// The chance that a port sends its cookie back, and that it then finishes the handshake.
+    /// The chance that a port sends its cookie back, and the chance that such a port finishes the handshake.
     pub(super) cookies: f64,
     pub(super) finishes: f64,
-    /// Bytes behind each hello.
+    /// How many bytes of padding follow each hello.
     pub(super) padding: usize,
 }
 
@@ -57,10 +58,10 @@ impl FloodPlan {
         }
     }
 
-    /// Returns whether the flood may take all places, or all answers that wait.
+    /// Returns whether the flood may occupy all places, or all room for answers that wait.
     pub(super) fn takes_all(&self, plan: &Plan) -> bool {
         let hosts = self.hosts as usize;
-        // Newcomers at the places of honest clients count too: themselves, and late hellos.
+        // Each place of an honest client counts as five connections: the client itself, and late hellos.
         let honest = plan.places as usize * 5;
         let half_open = if self.cookies > 0.0 { hosts * share_of(plan) } else { 0 };
         let finished = if self.finishes > 0.0 {
@@ -90,7 +91,7 @@ struct Port {
 pub(super) struct Flood {
     plan: FloodPlan,
     rng: Rng,
-    /// The numbers of a hello about classes and limits.
+    /// The checksum of the classes and the four limits in a hello.
     classes: [u64; 5],
     opened: u64,
     finishing: u64,

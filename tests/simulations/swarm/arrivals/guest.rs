@@ -10,7 +10,6 @@ use repl::{Channel, ConnectionId, DisconnectReason};
 use super::acts::Place;
 use super::plan::{LONGEST_DELAY, Plan};
 
-/// The object of the server.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 pub(super) struct Beacon {
@@ -72,9 +71,9 @@ pub(super) struct Guest {
     /// The connection of the present session. It is known when the server has received a message of this
     /// session. Then the server also knows that the client has its token.
     pub(super) connection: Option<ConnectionId>,
-    /// By this time the client has joined.
+    /// The time by which the client must have joined.
     pub(super) due: Duration,
-    /// The causes, and until when they count.
+    /// The causes for which a session may end, each with the time until which it counts.
     causes: Vec<(Cause, Duration)>,
     /// How many sessions of the client in a row ended as `Replaced` or `Taken`.
     yielded: u32,
@@ -169,7 +168,6 @@ impl Guest {
         assert_eq!(self.has_left, self.yielded > 1 || *reason == DisconnectReason::Closed);
     }
 
-    /// Sends a message.
     pub(super) fn say(&mut self) {
         if self.client.is_connected() && self.client.send(&Note(self.number, self.begun, self.sent)).is_ok() {
             self.sent += 1;

@@ -95,7 +95,6 @@ impl Hall {
         ended
     }
 
-    /// Sends a message to a guest.
     pub(super) fn say(&mut self, id: ConnectionId) {
         let Some(talk) = self.talks.get_mut(&id) else { return };
         if self.server.connection(id).send(&Note(talk.guest, talk.session, talk.sent)).is_ok() {
@@ -138,8 +137,8 @@ impl Hall {
         assert!(half_open <= plan.limits.max_half_open, "{half_open} half-open connections");
     }
 
-    /// Checks that the endpoint keeps nothing but its configuration, its last packet, a counter, and
-    /// whether it was polled.
+    /// Checks that the endpoint stores only its configuration, its last packet, a counter, and whether it was
+    /// polled.
     pub(super) fn check_empty(&self, plan: &Plan) {
         let present = |endpoint: &Endpoint| {
             let debug = format!("{endpoint:?}");

@@ -7,10 +7,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use repl::{BitReader, ReadError};
 
-/// The most answers without a connection that an endpoint keeps for one host.
+/// The most answers without a connection that an endpoint stores for one host.
 const ANSWERS_OF_HOST: usize = 32;
 
-/// The traffic of an address.
 #[derive(Default)]
 struct Traffic {
     received_bytes: usize,
@@ -59,13 +58,12 @@ impl Meter {
     }
 }
 
-/// Returns a reader behind the checksum, the kind and the type of a control packet of this type.
+/// If `packet` is a control packet of the type `kind`, returns a reader for the bits after the type.
 fn control(packet: &[u8], kind: u64) -> Option<BitReader<'_>> {
     let mut bits = BitReader::new(packet.get(4..)?);
     (bits.read_bits(1) == Ok(1) && bits.read_bits(3) == Ok(kind)).then_some(bits)
 }
 
-/// Returns the cookie in a hello.
 fn cookie_of_hello(packet: &[u8]) -> Result<Option<u64>, ReadError> {
     let Some(mut bits) = control(packet, 0) else { return Ok(None) };
     bits.skip_bits(64 + 64 + 16 + 3 * 32)?;
@@ -78,15 +76,14 @@ pub(super) fn cookie_of_retry(packet: &[u8]) -> Option<u64> {
     if bits.read_flag().ok()? { bits.read_bits(64).ok() } else { None }
 }
 
-/// Returns the token in a welcome.
 pub(super) fn token_of_welcome(packet: &[u8]) -> Option<u64> {
     let mut bits = control(packet, 1)?;
     bits.skip_bits(32).ok()?;
     bits.read_bits(64).ok()
 }
 
-/// Returns the numbers of a hello about classes and limits, so that a hello of another session can repeat
-/// them.
+/// Returns the checksum of the classes and the four limits in a hello, so that a hello of another session can
+/// repeat them.
 pub(super) fn classes_of_hello(packet: &[u8]) -> Option<[u64; 5]> {
     let mut bits = control(packet, 0)?;
     bits.skip_bits(64).ok()?;

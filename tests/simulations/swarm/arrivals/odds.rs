@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use repl::sim::{LinkConditions, Loss};
 
-/// A client that has this many tries gets an answer, except for one in ten millions.
+/// The chance that a client gets no answer, although it has made as many tries as [`Odds::tries`] returns.
 const MISSED: f64 = 1e-7;
 
-/// In how many parts the jitter of a link is divided.
+/// The number of parts into which the jitter of a link is divided.
 const JITTERS: u32 = 8;
 
 /// How the losses of a link affect the tries of a client.
@@ -40,14 +40,14 @@ impl Odds {
         Self { answered, outage: tick * longest.min(ticks), burst_packets }
     }
 
-    /// Returns how many tries a client needs at most.
+    /// Returns how many tries a client needs at most, except for one client in ten million.
     pub(super) fn tries(self) -> f64 {
         let independent = if self.answered < 1.0 { MISSED.ln() / (1.0 - self.answered).ln() } else { 1.0 };
         independent.ceil() + self.burst_packets
     }
 }
 
-/// Returns how many packets in a row a burst of a link loses at most, except for one burst in ten millions.
+/// Returns how many packets in a row a burst of a link loses at most, except for one burst in ten million.
 fn burst_packets(link: &LinkConditions) -> f64 {
     match link.loss {
         Loss::GilbertElliott { bad_to_good, .. } => MISSED.ln() / (1.0 - bad_to_good).ln(),
@@ -62,7 +62,7 @@ fn ticks_of_period(link: &LinkConditions, tick: Duration) -> u32 {
     }
 }
 
-/// Returns the chance that a try which is sent at the time `at` and its answer both arrive.
+/// Returns the chance that a try that is sent at the time `at` arrives, and its answer too.
 fn chance_of(
     up: &LinkConditions,
     down: &LinkConditions,

@@ -23,14 +23,13 @@ const SILENCE: Duration = SECOND;
 pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(8);
 /// The least and the longest time that a step of a handshake may take.
 const STEP: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
-/// No step of a planned handshake takes longer.
+/// No step of a planned handshake takes longer than this time.
 const LONGEST_STEP: Duration = Duration::from_secs(55);
-/// Regular losses are drawn only for at least this many ticks a second.
+/// Links have regular losses only in runs with at least this many ticks per second.
 const SLOWEST_REGULAR_HZ: u32 = 8;
-/// A run has at most so many ticks of a client.
+/// The most ticks of a run, summed over its clients.
 const MOST_CLIENT_TICKS: f64 = 3_000.0;
 
-/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) seed: u64,
@@ -54,7 +53,7 @@ pub(super) struct Plan {
     /// The acts, with their times after the start.
     pub(super) acts: Vec<(Duration, Act)>,
     pub(super) flood: Option<FloodPlan>,
-    /// The chance that a packet arrives again, and how late at most.
+    /// The chance that a packet arrives again, and the longest delay of such a packet.
     pub(super) echoes: f64,
     pub(super) echo_delay: Duration,
     /// The chance in a tick that the attacker forges a packet.
@@ -115,7 +114,7 @@ impl Plan {
         plan
     }
 
-    /// Draws links on which a step of a handshake takes no longer than a server allows.
+    /// Chooses random links on which a step of a handshake takes no longer than a server allows.
     fn draw_links(&mut self, rng: &mut Rng, round_trip: Duration) {
         let is_wild = rng.chance(0.4);
         let jitters = [0.0, 0.0, 0.1, 0.5, 2.0];
@@ -151,7 +150,8 @@ impl Plan {
         }
     }
 
-    /// Draws a loss. The period of a regular loss is a number of nanoseconds that stands for ticks.
+    /// Chooses a random loss. The period of a regular loss is a number of ticks: each nanosecond stands for
+    /// one tick.
     fn draw_loss(&self, rng: &mut Rng) -> Loss {
         match rng.below(8) {
             0..3 => Loss::None,
@@ -165,7 +165,7 @@ impl Plan {
         }
     }
 
-    /// Gives the links their losses at the present tick rate.
+    /// Sets the losses of the links, converted to the present tick rate.
     fn set_losses(&mut self, losses: &[Loss; 2], longest_period: u32) {
         let tick = self.tick();
         let of = |loss| match loss {
@@ -182,7 +182,7 @@ impl Plan {
         (self.up.loss, self.down.loss) = (of(losses[0]), of(losses[1]));
         self.odds = Odds::new(&self.up, &self.down, self.start, tick);
         if self.odds.answered < 0.15 {
-            // Otherwise the losses of the other direction could hit each answer, and no client could join.
+            // With losses in this direction too, each answer could be lost, and no client could join.
             self.down.loss = Loss::None;
             self.odds = Odds::new(&self.up, &self.down, self.start, tick);
         }
@@ -216,7 +216,6 @@ impl Plan {
         }
     }
 
-    /// The length of a tick.
     pub(super) fn tick(&self) -> Duration {
         SECOND / self.hz
     }
@@ -231,8 +230,8 @@ impl Plan {
     }
 
     /// Returns the time in which a step of a handshake succeeds, even if all its tries except the last one
-    /// are lost: the round trip, the longest outage, and the tries at the mean interval. The last interval
-    /// may be one and a half times as long.
+    /// are lost. It is the sum of the round trip, the longest outage, the number of tries times the mean
+    /// interval, and one more interval, which may be one and a half times as long.
     pub(super) fn step(&self) -> Duration {
         let interval = if self.login == Login::Ask { WAIT_INTERVAL } else { HELLO_INTERVAL };
         let interval = interval.max(self.tick()) + self.tick() / 2;
@@ -245,21 +244,21 @@ impl Plan {
         self.step() * 4 + self.decision + SECOND
     }
 
-    /// Returns the time after a disturbance in which a client is connected. It may still be in its session,
-    /// or it must notice the end of the session and wait before it connects again.
+    /// Returns the time within which a client is connected after a disturbance. Either it is still in its
+    /// session, or it must notice the end of the session and wait before it connects again.
     pub(super) fn recovers_within(&self) -> Duration {
         let timeout = self.client_timeout.max(self.server_timeout);
         timeout + self.step() * 2 + LONGEST_DELAY + self.joins_within()
     }
 
-    /// Returns the time after a change of its address in which the server knows the new address of a client.
+    /// Returns the time within which the server knows the new address of a client that has moved.
     pub(super) fn moves_within(&self) -> Duration {
         let timeout = self.client_timeout.min(self.server_timeout);
         SILENCE.max(timeout / 10).min(timeout / 4) + self.step() * 2
     }
 
-    /// Returns the time after the last change in which all clients have the server's values and all messages.
-    /// A part that is lost is sent again after about a round trip.
+    /// Returns the time after the last change within which all clients have the server's values and all
+    /// messages. A part that is lost is sent again after about a round trip.
     pub(super) fn converges_within(&self) -> Duration {
         self.step() + self.round_trip().mul_f64(self.odds.tries().max(10.0)) + SECOND * 2
     }
@@ -277,7 +276,7 @@ impl Plan {
         self.start + acts.max(flood)
     }
 
-    /// Returns whether strangers or other clients may take the places of honest clients.
+    /// Returns whether strangers or other clients may occupy the places of honest clients.
     pub(super) fn is_crowded(&self) -> bool {
         self.limits.max_connections <= self.places as usize + 1
             || self.flood.as_ref().is_some_and(|flood| flood.takes_all(self))

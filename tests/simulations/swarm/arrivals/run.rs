@@ -179,7 +179,8 @@ impl Run {
         }
         self.guests.retain(|guest| guest.place != place);
         self.numbers += 1;
-        // Otherwise late packets of the earlier client would count as packets of the new client.
+        // A new client repeats a session only if no late packet of the earlier client can arrive any more.
+        // Such a packet would count as a packet of the new client.
         let (pause, is_echoing) = (self.plan.round_trip() * 2, self.plan.echoes > 0.0);
         let may_repeat = |went: Duration| same_session && !is_echoing && went + pause <= self.now;
         let last = self.spots[place as usize - 1].last.take().filter(|(_, went)| may_repeat(*went));
@@ -225,8 +226,8 @@ impl Run {
             }
             guest.due = guest.due.max(self.now + self.plan.moves_within() + self.plan.joins_within());
         }
-        // If a client joins at a place that another client has left, it replaces the session of that client,
-        // if the server does not know yet that that client has moved.
+        // A client that joins at a place replaces the session of the client that has left the place, unless
+        // the server already knows that this client has moved.
         let is_joining = self
             .guests
             .iter()
@@ -447,7 +448,7 @@ impl Run {
     }
 }
 
-/// Returns the numbers about classes and limits in the hello of a client of this plan.
+/// Returns the checksum of the classes and the four limits in the hello of a client of this plan.
 fn classes(plan: &Plan) -> [u64; 5] {
     let mut client = Client::new(plan.client(), Session::for_tests(1));
     register(&mut client);

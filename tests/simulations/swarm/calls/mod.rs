@@ -48,7 +48,7 @@ struct Plan {
     units: usize,
     link: LinkConditions,
     mtu_bytes: usize,
-    /// Chances in a tick.
+    /// The chances in a tick that these events happen.
     calls: f64,
     talk: f64,
     churn: f64,
@@ -98,9 +98,9 @@ impl Plan {
         }
     }
 
-    /// Returns how long after the last change something may be missing: the time in which a session ends and
-    /// the next one begins, the longest wait of a call, and the time that a run without sessions and calls
-    /// allows.
+    /// Returns how long after the last change something may be missing. It is the sum of the time in which a
+    /// session ends and the next one begins, the longest wait of a call, and the time that a run without new
+    /// sessions and calls needs.
     fn patience(&self) -> Duration {
         let one_way = self.link.latency + self.link.jitter + self.link.reorder_by;
         let Loss::Independent(loss) = self.link.loss else { unreachable!("each packet by itself") };
@@ -125,7 +125,6 @@ impl Plan {
     }
 }
 
-/// A client.
 struct Guest {
     client: Client,
     /// The number of the client's sessions so far.
@@ -223,7 +222,7 @@ struct Run {
     next_seat: usize,
     units: BTreeMap<u32, ObjectRef<Unit>>,
     next_unit: u32,
-    /// Numbers for connections of all servers.
+    /// A number for each connection of all servers of the run.
     serials: BTreeMap<Link, u32>,
     ids: BTreeMap<u32, ConnectionId>,
     oracle: Oracle,
@@ -371,14 +370,13 @@ impl Run {
         }
     }
 
-    /// The server and the clients make calls and send chats.
     fn speak(&mut self) {
         let now = self.now();
         while self.rng.chance(self.plan.calls)
             && let Some((uid, unit)) = self.draw()
         {
             let kind = *self.rng.pick(&Kind::OF_THE_SERVER).expect("kinds");
-            // Few calls wait, because a call that waits for a hidden object holds others back for up to 5 s.
+            // Few calls wait, because a call that waits for a hidden object delays other calls by up to 5 s.
             let kind = if kind == Kind::Follow && self.rng.chance(0.8) { Kind::Hit } else { kind };
             let about = self.draw().filter(|_| kind.refers());
             let about_unit = about.map_or(ObjectRef::NULL, |(_, unit)| unit);
@@ -524,7 +522,7 @@ impl Run {
         waiting.map(|(seat, guest)| format!("seat {seat} is not connected: {:?}", guest.end))
     }
 
-    /// Runs to the end. Returns how many calls ran, and how many sessions began.
+    /// Runs the whole run. Returns how many calls ran, and how many sessions began.
     fn finish(mut self) -> (usize, usize) {
         let mut report = SeedReport::new(self.plan.seed);
         while self.clock.ticks() < TICKS {

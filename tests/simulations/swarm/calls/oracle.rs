@@ -16,7 +16,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// A connection: the number of its server, and its id.
 pub(crate) type Link = (u32, ConnectionId);
 
-/// What was called.
+/// A call that was made.
 #[derive(Debug)]
 struct Call {
     uid: u32,
@@ -53,7 +53,7 @@ struct Connection {
     since: Duration,
     /// The number of the client's session. `None` until a message with the number has arrived.
     session: Option<u32>,
-    /// How many chats were sent in each direction, and the newest input.
+    /// How many chats were sent and received over the connection, and the newest input.
     chats_sent: u32,
     chats_heard: u32,
     newest_input: Option<u32>,
@@ -63,7 +63,7 @@ struct Connection {
 #[derive(Debug, Default)]
 struct Record {
     all: BTreeSet<u32>,
-    /// The last reliable call that came over a connection, for each object.
+    /// The last reliable call that arrived over a connection, for each object.
     last: BTreeMap<(Option<Link>, u32), u32>,
 }
 
@@ -189,7 +189,6 @@ impl Oracle {
         self.units.get_mut(&uid).expect("an object of a run")
     }
 
-    /// Returns the number of the next call.
     pub(crate) fn next_call(&self) -> u32 {
         self.calls.len() as u32
     }
@@ -216,7 +215,7 @@ impl Oracle {
         self.calls.push(Call { uid, kind, about, at, sender: Sender::Client(seat, session) });
     }
 
-    /// Returns the call that ran, which must be the one that was made.
+    /// Returns the call with the number of `ran`, and asserts that its object and kind are the same.
     fn call(&self, ran: &Ran) -> &Call {
         let call = self.calls.get(ran.number as usize).expect("a call that was made");
         assert_eq!((call.uid, call.kind), (ran.uid, ran.kind), "{ran:?} is not {call:?}");

@@ -11,7 +11,6 @@ thread_local! {
     static NOTED: RefCell<Vec<Ran>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Order,

@@ -19,7 +19,6 @@ pub(crate) enum Stance {
     Talking(String, Option<i16>),
 }
 
-/// Few bytes, and every condition.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Actor {

@@ -11,7 +11,6 @@ use crate::ledger::{Leaves, hash};
 /// How far birds and viewpoints are from zero, at most.
 pub(crate) const EXTENT: i16 = 250;
 
-/// An object that moves.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Bird {

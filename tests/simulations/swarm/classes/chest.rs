@@ -9,7 +9,6 @@ use super::ink::{Ink, change_list};
 use super::{Creature, Shown, leaves_of_list};
 use crate::ledger::Leaves;
 
-/// More than a packet can hold.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Chest {

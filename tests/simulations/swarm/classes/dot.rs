@@ -8,7 +8,6 @@ use super::ink::Ink;
 use super::{Creature, Shown};
 use crate::ledger::{Leaves, hash};
 
-/// Very little data, and no conditions.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Dot {

@@ -78,7 +78,7 @@ fn change_items<T: FastArrayItem + Clone + Default>(
                 array.push(item);
             }
         }
-        // The model remembers each new id forever.
+        // This is rare, because the model remembers each new id forever.
         10 if ink.rng.chance(0.2) => *array = array.clone(),
         11 => *array = Vec::from(std::mem::take(array)).into(),
         _ => {

@@ -7,10 +7,10 @@ use repl::{Guid, ObjectRef};
 
 use super::Actor;
 
-/// What a change may use.
+/// The sources of values for a change.
 pub(crate) struct Ink<'a> {
     pub(crate) rng: &'a mut Rng,
-    /// A secret of a property.
+    /// Returns a new secret for a property.
     pub(crate) canary: &'a mut dyn FnMut(usize) -> u128,
     /// Objects to refer to. Some no longer exist, and some are unknown to clients.
     pub(crate) guids: &'a [Guid],

@@ -46,7 +46,6 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     }
     /// Returns the leaves of all properties.
     fn leaves(&self, leaves: &mut Leaves);
-    /// Changes one property.
     fn change(&mut self, property: usize, ink: &mut Ink<'_>);
     /// Adds many items to a collection, if it has one.
     fn grow(&mut self, ink: &mut Ink<'_>) {

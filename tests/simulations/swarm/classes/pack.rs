@@ -38,7 +38,6 @@ impl Limb {
     }
 }
 
-/// Arrays of every kind.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Pack {

@@ -12,7 +12,7 @@ use super::{Creature, Shown, leaves_of_list};
 use crate::assets::ASSETS;
 use crate::ledger::{Leaves, hash};
 
-/// References to assets in all places.
+/// An object with references to assets in all kinds of fields.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Sign {

@@ -9,7 +9,6 @@ use super::ink::{Ink, change_list};
 use super::{Creature, Shown, leaves_of_list};
 use crate::ledger::{Leaves, hash};
 
-/// Push with `Custom` and `Dynamic`, and switches that start off.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Vault {

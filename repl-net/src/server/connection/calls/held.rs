@@ -1,8 +1,8 @@
 //! Remote calls that wait until the client has the object on which they are called (R22), and messages that
 //! wait for an object.
 //!
-//! *Invariant:* a remote call on an object leaves this queue after all earlier calls on the same object in
-//! the same channel, and is dropped if the client loses the right to it.
+//! *Invariant:* the calls on one object in one channel leave this queue in the order in which they were made,
+//! and a call is dropped if the client may no longer receive it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +29,8 @@ pub(crate) struct HeldCalls {
     next: u64,
     bytes: usize,
     /// The channels in which the last [`settle`](HeldCalls::settle) found no room, and the channels that were
-    /// found full since then. `None` if `settle` must look again, for example because a packet of the client
-    /// has arrived.
+    /// found full since then. `None` if `settle` must examine the calls again, for example because a packet
+    /// of the client has arrived.
     full: Option<Vec<u16>>,
 }
 
@@ -43,7 +43,6 @@ pub(crate) struct CallRoute {
     pub(crate) channel: u16,
 }
 
-/// A remote call that was written in its wire form.
 #[derive(Debug)]
 struct HeldCall {
     route: CallRoute,
@@ -61,18 +60,17 @@ impl HeldCalls {
     }
 
     /// Returns whether a new call in a channel, on an object that the client has, may be sent before the
-    /// calls that wait. This is so after [`settle`](Self::settle), if the channel has room.
+    /// calls that wait. This is `true` after [`settle`](Self::settle) if the channel has room.
     pub(crate) fn lets_pass(&self, channel: u16) -> bool {
         self.full.as_ref().is_some_and(|full| !full.contains(&channel))
     }
 
-    /// Records that a channel has no room, so that the later calls of this channel wait too.
     pub(crate) fn found_full(&mut self, channel: u16) {
         self.full.iter_mut().for_each(|full| full.push(channel));
     }
 
-    /// Records that more calls may leave from now on, because the client may have other objects, or the
-    /// channels may have more room.
+    /// Records that the next [`settle`](Self::settle) may send more calls, because the client may have other
+    /// objects, or the channels may have more room.
     pub(crate) fn unsettle(&mut self) {
         self.full = None;
     }
@@ -112,9 +110,9 @@ impl HeldCalls {
         }
     }
 
-    /// Removes the calls that no longer wait. `verdict` says what can be done with a call, and `send` sends a
-    /// call and returns whether there was room. After a call without room, the later calls of its channel
-    /// wait too. Costs O(calls), or nothing if `unsettle` was not called since the last time.
+    /// Sends or drops the calls that need not wait. `verdict` says what can be done with a call, and `send`
+    /// sends a call and returns whether there was room. After a call without room, the later calls of its
+    /// channel wait too. Costs O(calls), or O(1) if `unsettle` was not called since the last `settle`.
     pub(crate) fn settle(
         &mut self,
         verdict: impl Fn(CallRoute) -> CallVerdict,
@@ -176,7 +174,6 @@ mod tests {
             writer.write_bits(0, bits);
             held.push(route(object, channel), &mut writer).expect("there is room");
         }
-        // Both channels have room for calls of one bit only.
         let mut sent = Vec::new();
         held.settle(
             |_| CallVerdict::Send,

@@ -1,6 +1,6 @@
 //! The remote calls to a client. Each call is sent after the client has the object on which it is called
 //! (R22). A message that waits for an object is handled like a call on this object, but its recipient is
-//! anyone, so it is not withdrawn after it was sent.
+//! [`Recipient::Anyone`], so it is not withdrawn after it was sent.
 //!
 //! *Invariant:* the calls on one object in one channel are sent in the order in which they were made, and the
 //! reliable ones arrive before the removal of the object from the server reaches the client, and before the
@@ -21,12 +21,12 @@ pub(crate) use held::CallRoute;
 use held::HeldCalls;
 use unacked::UnackedCalls;
 
-/// The calls to a client, and what the server counts of the calls from it.
 #[derive(Default)]
 pub(crate) struct Calls {
     /// The calls that wait for their objects. `None` if no call waits.
     held: Option<Box<HeldCalls>>,
-    /// The calls for which removals wait. `None` before the first call.
+    /// The reliable calls that are not acknowledged yet. The removals of their objects wait for them. `None`
+    /// before the first call.
     unacked: Option<Box<UnackedCalls>>,
     /// The counters for the client's calls.
     pub(crate) meter: CallMeter,
@@ -37,14 +37,15 @@ pub(crate) struct Calls {
 pub(crate) struct CallMeter {
     /// The number of calls that were ignored.
     pub(crate) ignored: u32,
-    /// For how long the calls may still run.
+    /// The time for which calls of this client may still run, which limits its use of the server's processor.
     pub(crate) time: TimeBudget,
 }
 
 impl Calls {
     /// Sends a call that was written in its wire form, as soon as the client has the object on which it is
-    /// called. Does nothing if the client may not get the call. Before each packet with the call, the
-    /// connection checks again whether the client may get it. `max_bits` is the room of a packet.
+    /// called. Does nothing if the client may not receive the call. Before each packet with the call, the
+    /// connection checks again whether the client may receive it. `max_bits` is the room of a packet, in
+    /// bits.
     ///
     /// # Errors
     /// Returns an error if the call is too large, or if too many calls wait.
@@ -76,7 +77,6 @@ impl Calls {
         }
     }
 
-    /// Adds a call to the waiting calls.
     fn hold(&mut self, route: CallRoute, writer: &mut BitWriter) -> Result<(), SendError> {
         let mut held = self.held.take().unwrap_or_default();
         let result = held.push(route, writer);
@@ -85,7 +85,7 @@ impl Calls {
     }
 
     /// Moves waiting calls to the outgoing messages if the client has the objects of the calls now. Does
-    /// nothing if nothing has changed since the last time that could let more calls leave.
+    /// nothing if [`unsettle`](Self::unsettle) was not called since the last time.
     pub(super) fn settle(&mut self, rights: &CallRights<'_>, outgoing: &mut Outgoing, max_bits: usize) {
         let Some(mut held) = self.held.take() else { return };
         let unacked = self.unacked.get_or_insert_default();
@@ -102,10 +102,10 @@ impl Calls {
         self.held = Some(held).filter(|held| !held.is_empty());
     }
 
-    /// Sends the waiting calls on an object that is about to be removed if the client has the object. Calls
-    /// without room in their channel go on waiting. If the client may not get calls on the object, they are
-    /// dropped. Records which calls on the object the client may get now, because it may still get them after
-    /// the removal. The object must still exist.
+    /// Called before an object is removed. Sends the waiting calls on the object if the client has the
+    /// object. Calls without room in their channel still wait. If the client may not receive calls on the
+    /// object, they are dropped. Records which calls on the object the client may receive now, because these
+    /// calls may still arrive after the removal. The object must still exist.
     pub(super) fn end_on(
         &mut self,
         slot: u32,
@@ -115,7 +115,8 @@ impl Calls {
         max_bits: usize,
     ) {
         let rights = CallRights { copies, world };
-        // A call on this object may wait only for an earlier call on another object.
+        // `settle` handles all objects: an earlier call on another object may be the only reason why a call
+        // on this object waits.
         self.settle(&rights, outgoing, max_bits);
         if self.held.is_none() && self.unacked.is_none() {
             return;
@@ -132,7 +133,7 @@ impl Calls {
         }
     }
 
-    /// Records that more of the waiting calls may leave at the next time.
+    /// Records that the next [`settle`](Self::settle) may send more of the waiting calls.
     pub(super) fn unsettle(&mut self) {
         self.held.iter_mut().for_each(|held| held.unsettle());
     }
@@ -144,7 +145,6 @@ impl Calls {
             || self.unacked.as_ref().is_some_and(|unacked| unacked.has(slot, outgoing))
     }
 
-    /// Drops all calls, because the session has ended.
     pub(super) fn clear(&mut self) {
         (self.held, self.unacked) = (None, None);
     }

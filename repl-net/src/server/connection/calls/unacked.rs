@@ -8,20 +8,19 @@ use std::collections::BTreeMap;
 
 use repl_link::parts::Outgoing;
 
-/// Acknowledged calls are removed when there are more calls than this, and more than twice as many as after
-/// the last removal.
+/// Acknowledged calls are forgotten when more calls than this are stored, and more than twice as many as
+/// after the last time.
 const MIN_FORGOTTEN: usize = 64;
 
 /// For each object, the last reliable call that was sent for it.
 #[derive(Debug, Default)]
 pub(crate) struct UnackedCalls {
-    /// The calls by the slots of their objects. Some of the calls may be acknowledged.
+    /// The calls by the slots of their objects. Some of them may be acknowledged already.
     last: BTreeMap<u32, SentCall>,
-    /// How many calls were left when acknowledged calls were last forgotten.
+    /// How many calls remained when acknowledged calls were last forgotten.
     kept: usize,
 }
 
-/// A reliable call that was sent.
 #[derive(Clone, Copy, Debug)]
 struct SentCall {
     channel: u16,

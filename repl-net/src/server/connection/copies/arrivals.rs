@@ -1,6 +1,7 @@
 //! Handles acks of packets: records which data of objects the client has received (R4).
 //!
-//! *Invariant:* the ack of a packet about an earlier object in the slot changes nothing (R18).
+//! *Invariant:* the ack of a packet changes no state of an object if the packet was about an earlier object
+//! in the same slot (R18).
 
 use repl_link::parts::{Acked, Sequence};
 
@@ -13,7 +14,6 @@ use crate::body::slot_set::{bit_of, slots_of, word_of};
 use crate::server::world::World;
 
 impl Copies {
-    /// Handles the ack of a packet.
     pub(crate) fn acked(&mut self, world: &mut World, acked: Acked<'_, State>) {
         match acked {
             Acked::Arrived(sequence, contents) => self.arrived(world, sequence, contents),
@@ -21,7 +21,6 @@ impl Copies {
         }
     }
 
-    /// Records that a packet has arrived. Costs O(contents).
     fn arrived(&mut self, world: &mut World, sequence: Sequence, contents: &Contents) {
         self.bases.arrived(Carrier::Packet(sequence), &world.revisions);
         let shared = contents.shared.iter().filter(|segment| segment.has_new_elements());
@@ -40,8 +39,8 @@ impl Copies {
         contents.closed.iter().for_each(|closed| self.closes_arrived(world, sequence, *closed));
     }
 
-    /// Handles the ack of a packet that counted as lost. It still shows which objects the client has created
-    /// or removed, and which part of a blob arrived.
+    /// Handles the ack of a packet that counted as lost. The ack still shows which objects the client has
+    /// created or removed, and which part of a blob arrived.
     fn arrived_late(&mut self, world: &mut World, sequence: Sequence, late: Late) {
         match late {
             Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
@@ -78,7 +77,7 @@ impl Copies {
         }
     }
 
-    /// Returns the plain removals directly below an object.
+    /// Returns the plain removals (closings without other data) directly below an object.
     fn removals_below(&self, world: &World, slot: u32) -> Vec<Cohort> {
         let below = world.subobjects.children(slot).filter(|&slot| self.objects.is_removed_plainly(slot));
         let cohort = |slot| {
@@ -108,7 +107,8 @@ impl Copies {
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
                 self.bases.arrived(Carrier::Blob(blob.id), &world.revisions);
                 self.objects.blob_arrived(slot, blob.id);
-                // All earlier packets about the object are older than the blob or contain a part of it.
+                // The ack applies like that of the next packet: all earlier packets about the object are
+                // older than the blob or contain a part of it.
                 self.content_arrived(world, self.next, &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}

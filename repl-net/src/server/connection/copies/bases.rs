@@ -6,14 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use repl_core::{Changelist, Rendition, Revision};
+use repl_core::{Changelist, Rendition};
 use repl_link::parts::Sequence;
 
-use crate::server::revisions::Revisions;
+use crate::body::by_property::{ByProperty, PropertyKey};
+use crate::server::revisions::{Count, Revisions, in_packets};
 use crate::server::world::World;
 
 /// What carries a value that the client is told to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Carrier {
     Packet(Sequence),
     Blob(u32),
@@ -23,14 +24,18 @@ pub(crate) enum Carrier {
 #[derive(Clone, Copy, Debug, Default)]
 struct ClientBase {
     /// The value that the client has acknowledged.
-    confirmed: Option<Revision>,
+    confirmed: Option<Count>,
     /// The value that is on its way, and what carries it.
-    next: Option<(Revision, Carrier)>,
+    next: Option<(Count, Carrier)>,
 }
 
-/// The values that one client keeps, by the slots of objects and the handles of properties.
+/// The values that one client keeps.
 #[derive(Debug, Default)]
-pub(crate) struct ClientBases(BTreeMap<(u32, u32), ClientBase>);
+pub(crate) struct ClientBases {
+    by_property: ByProperty<ClientBase>,
+    /// The properties whose values are on their way, by what carries them.
+    on_their_way: BTreeMap<Carrier, Vec<PropertyKey>>,
+}
 
 impl ClientBases {
     /// Replaces `renditions` by how the values of those properties in `list` are written that are sent as
@@ -54,20 +59,21 @@ impl ClientBases {
     /// Returns how the value of a property is written.
     fn rendition(&self, slot: u32, handle: u32, world: &World) -> Option<(u32, Rendition)> {
         let (column, row) = (world.store.column_of(slot), world.store.occupant(slot).row);
-        let property = world.revisions.get(slot, handle)?;
-        let base = self.0.get(&(slot, handle)).copied().unwrap_or_default();
+        let property = world.revisions.get((slot, handle))?;
+        let base = self.by_property.get((slot, handle)).copied().unwrap_or_default();
         let difference =
             base.confirmed.and_then(|base| property.difference(base, (column.rows(), row, handle)));
-        let keeps = base.next.is_none().then(|| property.current());
+        let keeps = base.next.is_none().then(|| in_packets(property.current()));
         Some((handle, Rendition { keeps, difference }))
     }
 
     /// Returns about how many bytes of memory this takes. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
-        self.0.len() * (size_of::<(u32, u32)>() + size_of::<ClientBase>())
+        self.by_property.len() * (size_of::<PropertyKey>() + size_of::<ClientBase>())
+            + self.on_their_way.len() * (size_of::<Carrier>() + size_of::<Vec<PropertyKey>>())
     }
 
-    /// Records that values were sent in this way.
+    /// Records that the present values were sent in this way.
     pub(crate) fn sent(
         &mut self,
         slot: u32,
@@ -75,58 +81,66 @@ impl ClientBases {
         carrier: Carrier,
         revisions: &Revisions,
     ) {
-        for (handle, Rendition { keeps, difference }) in renditions {
-            let Some(revision) = *keeps else { continue };
-            let base = self.0.entry((slot, *handle)).or_default();
-            if difference.is_none()
-                && let Some(confirmed) = base.confirmed.take()
-            {
-                revisions.release(slot, *handle, confirmed);
+        for (handle, Rendition { difference, .. }) in renditions.iter().filter(|sent| sent.1.keeps.is_some())
+        {
+            let key = (slot, *handle);
+            let Some(property) = revisions.get(key) else { continue };
+            let base = self.by_property.or_default(key);
+            if difference.is_none() {
+                base.confirmed.take().into_iter().for_each(|confirmed| revisions.release(key, confirmed));
             }
-            if let Some(property) = revisions.get(slot, *handle) {
-                property.use_current();
-            }
-            base.next = Some((revision, carrier));
+            property.use_current();
+            base.next = Some((property.current(), carrier));
+            self.on_their_way.entry(carrier).or_default().push(key);
         }
     }
 
     /// Records that what a packet or blob carried has arrived.
     pub(crate) fn arrived(&mut self, carrier: Carrier, revisions: &Revisions) {
-        self.resolve(carrier, |slot, handle, base, revision| {
-            if let Some(confirmed) = base.confirmed.replace(revision) {
-                revisions.release(slot, handle, confirmed);
-            }
+        self.resolve(carrier, |key, base, arrived| {
+            let former = base.confirmed.replace(arrived);
+            former.into_iter().for_each(|former| revisions.release(key, former));
         });
     }
 
     /// Records that what a packet or blob carried counts as lost. The client may have it nevertheless.
     pub(crate) fn lost(&mut self, carrier: Carrier, revisions: &Revisions) {
-        self.resolve(carrier, |slot, handle, _, revision| revisions.release(slot, handle, revision));
+        self.resolve(carrier, |key, _, lost| revisions.release(key, lost));
     }
 
-    fn resolve(&mut self, carrier: Carrier, mut then: impl FnMut(u32, u32, &mut ClientBase, Revision)) {
-        for (&(slot, handle), base) in &mut self.0 {
-            if let Some((revision, _)) = base.next.take_if(|(_, by)| *by == carrier) {
-                then(slot, handle, base, revision);
+    fn resolve(&mut self, carrier: Carrier, then: impl Fn(PropertyKey, &mut ClientBase, Count)) {
+        for key in self.on_their_way.remove(&carrier).into_iter().flatten() {
+            let Some(base) = self.by_property.get_mut(key) else { continue };
+            if let Some((next, _)) = base.next.take_if(|(_, by)| *by == carrier) {
+                then(key, base, next);
             }
         }
     }
 
     /// Forgets what the client keeps of the object in a slot.
     pub(crate) fn forget(&mut self, slot: u32, revisions: &Revisions) {
-        let of_slot: Vec<_> = self.0.range((slot, 0)..=(slot, u32::MAX)).map(|(key, _)| *key).collect();
-        for key in of_slot {
-            self.0.remove(&key).into_iter().for_each(|base| release(key, base, revisions));
+        for (key, base) in self.by_property.remove_object(slot) {
+            self.release(key, base, revisions);
         }
     }
 
     /// Forgets what the client keeps of all objects.
     pub(crate) fn clear(&mut self, revisions: &Revisions) {
-        std::mem::take(&mut self.0).into_iter().for_each(|(key, base)| release(key, base, revisions));
+        for (key, base) in self.by_property.take() {
+            self.release(key, base, revisions);
+        }
     }
-}
 
-fn release((slot, handle): (u32, u32), base: ClientBase, revisions: &Revisions) {
-    let next = base.next.map(|(revision, _)| revision);
-    base.confirmed.into_iter().chain(next).for_each(|revision| revisions.release(slot, handle, revision));
+    fn release(&mut self, key: PropertyKey, base: ClientBase, revisions: &Revisions) {
+        if let Some((_, carrier)) = base.next
+            && let Some(keys) = self.on_their_way.get_mut(&carrier)
+        {
+            keys.retain(|of| *of != key);
+            if keys.is_empty() {
+                self.on_their_way.remove(&carrier);
+            }
+        }
+        let next = base.next.map(|(next, _)| next);
+        base.confirmed.into_iter().chain(next).for_each(|used| revisions.release(key, used));
+    }
 }

@@ -1,9 +1,10 @@
-//! Decides which remote calls a client may get now. The server checks this when a call is made, while the
+//! Decides which remote calls a client may receive now. The server checks this when a call is made, while the
 //! call waits, and again before each packet with the call.
 //!
-//! *Invariant:* a client gets calls on exactly the objects whose state it gets. A call for the owner of an
-//! object also requires that the client owns the object. For an object that was removed from the server, the
-//! rights at its removal count. For an object that was torn off, the owner at the tear-off counts.
+//! *Invariant:* a client receives calls on exactly the objects whose state it receives. A call for the owner
+//! of an object also requires that the client owns the object. For an object that was removed from the
+//! server, the rights at the moment of its removal apply. For an object that was torn off, its owner at that
+//! moment applies.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::wire::read_guid;
@@ -25,7 +26,6 @@ pub(crate) enum CallVerdict {
     Drop,
 }
 
-/// The data that decides about the calls of one client.
 pub(crate) struct CallRights<'a> {
     pub(crate) copies: &'a Copies,
     pub(crate) world: &'a World,
@@ -47,7 +47,8 @@ impl CallRights<'_> {
         if recipient == Recipient::Owner && !is_owner() {
             CallVerdict::Drop
         } else if self.copies.objects.is_leaving(slot) {
-            // The next tick decides whether the client keeps the object.
+            // The object is leaving: the client may not see it now, but the next tick decides whether the
+            // client keeps it.
             CallVerdict::Wait
         } else if self.copies.objects.has_arrived(slot) {
             CallVerdict::Send
@@ -58,8 +59,8 @@ impl CallRights<'_> {
         }
     }
 
-    /// Returns whether the client may receive a call in its wire form now. If the client must first receive
-    /// the object again, it has lost the object since the call was sent, so it may not receive the call.
+    /// Returns whether the client may receive a call in its wire form now. If the verdict is `Wait`, the
+    /// client has lost the object since the call was sent, so it may not receive the call.
     pub(crate) fn allow(&self, recipient: Recipient, call: &[u8]) -> bool {
         let object = read_guid(&mut BitReader::new(call)).ok().flatten();
         object.is_some_and(|object| self.verdict(object, recipient) == CallVerdict::Send)

@@ -45,7 +45,6 @@ impl LastRights {
         self.by_slot.remove(&slot);
     }
 
-    /// Forgets all objects.
     pub(crate) fn clear(&mut self) {
         self.by_slot.clear();
     }

@@ -36,8 +36,8 @@ impl<'a> Losses<'a> {
 impl Copies {
     /// Sends the content of the packet `sequence` again before its timeout, although the packet may still
     /// arrive (R9). This function is called if the link has not answered for a long time. It repeats only
-    /// data on which the next step depends, and for which the ack of any copy is enough. Changes are not
-    /// repeated, because each copy would need its own ack.
+    /// parts of blobs, and closings: other data waits for them, and the ack of any copy is enough. Changes
+    /// are not repeated, because each copy would need its own ack.
     pub(crate) fn retry(&mut self, world: &World, sequence: Sequence, contents: &Contents) {
         for sent in &contents.sent {
             if let Content::Fragment { blob, index } = sent.content {
@@ -48,8 +48,8 @@ impl Copies {
     }
 
     /// Makes the content of a lost packet pending, except for content that a later packet also contains. The
-    /// changelists of updates that were sent to this connection alone are moved out of `contents`. Other
-    /// changelists are copied.
+    /// changelists of updates that were encoded separately for this connection are moved out of `contents`.
+    /// Other changelists are copied.
     pub(crate) fn lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         self.bases.lost(Carrier::Packet(losses.sequence), &losses.world.revisions);
         let shared = contents.shared.iter().flat_map(|segment| segment.entries());
@@ -72,21 +72,20 @@ impl Copies {
         }
     }
 
-    /// Records that a packet with closings was lost.
     fn closes_lost(&mut self, world: &World, sequence: Sequence, closed: Cohort) {
         self.objects.closes_lost(sequence, closed.word, world.store.still_there(closed));
     }
 
-    /// Records that a packet with the openings of pending spawns was lost. From now on the objects of the
-    /// lost openings are tracked objects.
+    /// Records that a packet with the openings of pending spawns (objects new to the client) was lost. From
+    /// now on the objects of the lost openings are tracked objects.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, opened: Cohort) {
         let (word, mask) = (opened.word, losses.world.store.still_there(opened));
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
                 let (world, object) = (&*losses.world, &losses.world.store.objects[slot as usize]);
-                // If the smaller opening for far connections was lost, this adds a few values that it did not
-                // contain.
+                // The lost opening may have been the smaller one for far connections. Then this list has a
+                // few more values than the opening.
                 let handles = object.shared_opening(world.store.conditions(slot), false);
                 let (generation, list) =
                     (world.store.occupant(slot).generation, world.store.whole(slot, &handles));

@@ -36,7 +36,7 @@ pub(crate) struct Copies {
     pub(super) id: ConnectionId,
     /// Whether a session has begun and has not ended, so that state is sent.
     pub(super) is_live: bool,
-    /// The number of the next packet. It changes only in a pass, so it is noted after each pass.
+    /// The number of the next packet. It is stored here after each pass, because it changes only in a pass.
     pub(super) next: Sequence,
     pub(super) objects: ObjectStates,
     pub(crate) blobs: Blobs,
@@ -66,12 +66,11 @@ impl Copies {
         }
     }
 
-    /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         self.objects.view()
     }
 
-    /// Returns whether the client has an object in a slot, or will receive one.
+    /// Returns whether the client has an object in a slot, is receiving one, or must still remove one.
     pub(crate) fn uses(&self, slot: u32) -> bool {
         self.objects.is_known(slot)
     }

@@ -46,8 +46,8 @@ impl Copies {
     /// properties, records that the client lacks their values, so that they are sent when the client may see
     /// them again.
     pub(crate) fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist) {
-        // The client has the object, so its collections were emptied already and may contain items. Therefore
-        // the lost changelist must not empty the client's collections again.
+        // The client has the object, so its collections may contain items. Therefore the lost changelist must
+        // not empty the client's collections again.
         list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(&self.objects.mask(world, slot), &mut hidden);
@@ -57,13 +57,13 @@ impl Copies {
         self.objects.return_to_pending(slot, list, unseen, |pending| world.store.prune(slot, pending));
     }
 
-    /// Returns whether a blob of the object is in flight.
+    /// Returns whether a blob (data in several parts) of the object is in flight.
     pub(crate) fn has_blob(&self, slot: u32) -> bool {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }
 
-    /// Returns whether an object waits only until its blob can begin, and must go on waiting. If so, the
-    /// caller writes nothing of the object.
+    /// Returns whether an object waits only until its blob can begin, and the blob still has no room. If so,
+    /// the caller writes nothing of the object.
     pub(crate) fn waits_for_blob(&mut self, slot: u32, world: &World) -> bool {
         let is_unchanged = !world.changes.slots.contains(slot);
         let bytes = self.objects.take_waiting_blob(slot, is_unchanged);

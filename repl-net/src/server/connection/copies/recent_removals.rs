@@ -1,7 +1,8 @@
 //! The objects that the client had until recently. The client may have seen them when it did something that
 //! the server receives only now.
 //!
-//! *Invariant:* no removal is kept longer than the configuration wants.
+//! *Invariant:* [`contains`](RecentRemovals::contains) returns `false` for each removal that is older than
+//! `ticks` ticks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -51,7 +52,6 @@ impl RecentRemovals {
         }
     }
 
-    /// Forgets the removals that are too old at `tick`.
     pub(crate) fn expire(&mut self, tick: u64) {
         let ticks = self.ticks;
         let is_old = |(removed, _): &&(u64, Guid)| removed.saturating_add(ticks) < tick;
@@ -72,7 +72,6 @@ impl RecentRemovals {
         removed.is_some_and(|removed| removed.saturating_add(self.ticks) >= tick)
     }
 
-    /// Forgets all removals.
     pub(crate) fn clear(&mut self) {
         *self = Self { ticks: self.ticks, ..Self::default() };
     }

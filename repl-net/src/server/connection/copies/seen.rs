@@ -32,7 +32,6 @@ impl Copies {
         }
     }
 
-    /// Records that an object is closed from now on.
     pub(crate) fn note_closing(&mut self, world: &World, slot: u32) {
         let (objects, Some(removals)) = (&self.objects, &mut self.recent_removals) else { return };
         if objects.is_known(slot) && !objects.has_arrived(slot) && !objects.is_closed_unacked(slot) {

@@ -20,14 +20,15 @@ impl Copies {
             self.objects.hide(slot);
             self.leave(world, slot);
         }
-        // Subobjects that are being torn off are not attached any more.
+        // Subobjects that are being torn off are no longer attached, so they are added here.
         let below = world.with_subobjects(slot);
         for slot in world.cells.with_attached(slot).into_iter().chain(below) {
             self.reconsider(world, slot);
         }
     }
 
-    /// Sets the points from which the client sees. Returns whether it may have other objects in sight now.
+    /// Sets the points from which the client sees. Returns whether the cells in its sight were computed
+    /// again.
     pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) -> bool {
         let is_changed = self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance());
         if is_changed {
@@ -127,7 +128,7 @@ impl Copies {
         self.objects.set_unknown_in_sight(slot, is_in_sight);
     }
 
-    /// Decides what the client sees in this tick: begins to remove the objects that leave, and to tell the
+    /// Decides what the client sees in this tick: begins to remove the leaving objects, and to tell the
     /// client about owners and roles that have changed since the last tick.
     pub(crate) fn decide(&mut self, world: &mut World) {
         for slot in self.objects.take_leaving().iter() {
@@ -140,9 +141,8 @@ impl Copies {
     }
 
     /// Makes pending the changes of an object that far connections receive later. They may be older than
-    /// changes that are pending already, and some of their elements may have been removed or added again
-    /// since. The removed elements are dropped first. Then the order in which the changes are merged makes no
-    /// difference.
+    /// pending changes, and some of their elements may have been removed or added again since. Removed
+    /// elements are dropped first, so that the result does not depend on the order of merging.
     fn pend_later(&mut self, world: &World, slot: u32) {
         if !self.objects.has_arrived(slot) {
             return;
@@ -154,13 +154,14 @@ impl Copies {
         }
     }
 
-    /// Decides whether the client takes the shared data of an object in a ring, and stores this. Returns
-    /// `false` if the client does not receive the object, or if nothing of it was sent yet and the shared
-    /// opening is still right.
+    /// Decides whether the client receives the shared data of an object in a ring (in sight or slightly
+    /// beyond), and stores the decision. Returns `false` if the client does not receive the object, or if
+    /// nothing of it was sent yet and the shared opening is still right.
     pub(crate) fn update_view(&mut self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let is_shared = self.view().is_shared_now(world, slot, ring);
         if !is_shared && self.view().is_shared(slot) {
-            // Bands do not delay the changes for a view of its own, so the waiting changes are sent now.
+            // The client now has its own view of the object, for which bands delay no changes. So the changes
+            // that wait are sent now.
             self.pend_later(world, slot);
         }
         if is_shared && ring != Some(Ring::InSight) {
@@ -169,7 +170,8 @@ impl Copies {
         self.objects.set_view(slot, is_shared)
     }
 
-    /// Begins to send an object in `slot`, which is in a ring, to the client, which may have the object.
+    /// Begins to send the object in `slot` to the client, which may have the object already. `ring` says
+    /// whether the object is in sight or only kept.
     pub(crate) fn show(&mut self, world: &mut World, slot: u32, ring: Option<Ring>) {
         self.review_distance(world, slot);
         self.update_view(world, slot, ring);
@@ -180,9 +182,9 @@ impl Copies {
         }
     }
 
-    /// Updates what the client may see of an object if the client has come near the object or gone away. If
-    /// the object is being torn off, nothing changes: its last state is sent as the client saw the object
-    /// before.
+    /// Updates what the client may see of an object if the distance between the client and the object has
+    /// crossed the border for `NearOnly` properties. If the object is being torn off, nothing changes: its
+    /// last state is sent as the client saw the object before.
     fn review_distance(&mut self, world: &mut World, slot: u32) {
         let is_far = self.view().is_far_now(world, slot);
         if is_far != self.view().is_far(slot) && !self.view().is_tearing_off(slot) {
@@ -231,7 +233,7 @@ impl Copies {
         }
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone.
+    /// Switches a property with a custom condition on or off only for this connection.
     pub(crate) fn switch_custom(
         &mut self,
         world: &mut World,
@@ -263,9 +265,10 @@ impl Copies {
         self.objects.update_step(slot);
     }
 
-    /// Drops a blob with the opening of an object if the connection may no longer see some of the properties
-    /// in the blob. A mask for an object that the client already has never contains the properties that are
-    /// only in openings, so a comparison of masks does not find them (R15).
+    /// Drops a blob (data in several parts) with the opening (first update) of an object if the connection
+    /// may no longer see some of the properties in the blob. A mask for an object that the client already has
+    /// never contains the properties that are only in openings, so a comparison of masks does not find them
+    /// (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.objects.opening_mask(world, slot);
@@ -275,7 +278,7 @@ impl Copies {
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
-        // The client lacks the changes that wait for its band, so they do not count as seen.
+        // Changes that wait for the client's band become pending, because the client has not received them.
         self.pend_later(world, slot);
         let conditions = world.store.conditions(slot);
         let properties =

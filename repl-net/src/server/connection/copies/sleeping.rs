@@ -28,8 +28,8 @@ impl Copies {
         }
     }
 
-    /// Records that the objects of `mask` are opened. The objects among them that may sleep fall asleep when
-    /// the client has acknowledged them.
+    /// Records that openings (first updates) of the objects of `mask` are sent. The objects of `mask` that
+    /// may sleep fall asleep when the client has acknowledged them.
     pub(crate) fn stir_opened(&mut self, world: &World, word: usize, mask: u64) {
         if world.dormancies.is_used() {
             let sleepers = mask & world.dormancies.sleepers_in(word, self.objects.chosen());

@@ -14,7 +14,8 @@ use crate::body::path::StaticName;
 use crate::server::world::World;
 
 impl Copies {
-    /// Returns how an opening names the object in a slot, if the object is static and has this path.
+    /// Returns how an opening (first update) names the object in a slot, if the object is static and has this
+    /// path.
     pub(crate) fn name_of<'p>(&self, slot: u32, path: Option<&'p str>) -> Option<StaticName<&'p str>> {
         path.map(
             |path| if self.objects.knows_path(slot) { StaticName::Known } else { StaticName::Path(path) },

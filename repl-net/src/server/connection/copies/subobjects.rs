@@ -7,20 +7,21 @@ use crate::body::parent::ParentGap;
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::world::World;
 
-/// An object of a family, and the gap to its parent.
+/// An object of a family (an object with its subobjects), and the difference between its slot and its
+/// parent's slot.
 pub(crate) type Member = (u32, Option<ParentGap>);
 
 /// Families of objects. In each family, every object comes before the objects below it.
 #[derive(Debug, Default)]
 pub(crate) struct Families {
     members: Vec<Member>,
-    /// For each family, the number of the members before its end.
+    /// For each family, the end (exclusive) of its members in `members`.
     ends: Vec<usize>,
 }
 
 impl Copies {
     /// Returns the parent of an object, if the client has it or will have it. An object that is torn off may
-    /// be left without its parent.
+    /// remain on the client without its parent.
     pub(crate) fn parent(&self, slot: u32, world: &World) -> Option<u32> {
         world.subobjects.parent(slot).filter(|&parent| self.objects.is_expected(parent))
     }
@@ -30,7 +31,7 @@ impl Copies {
         self.parent(slot, world).and_then(|parent| ParentGap::between(parent, slot))
     }
 
-    /// Returns whether the client will have the parent of an object, and may still lack it.
+    /// Returns whether the parent of an object is being sent to the client and has not been acknowledged yet.
     pub(crate) fn waits_for_parent(&self, slot: u32, world: &World) -> bool {
         self.parent(slot, world).is_some_and(|parent| !self.objects.has_arrived(parent))
     }
@@ -44,8 +45,8 @@ impl Copies {
     }
 
     /// Appends the family that is sent together with the object `top`. Each object comes before the objects
-    /// below it. An object that the client must first remove is not in this family, and the objects below it
-    /// are not either.
+    /// below it. The family does not contain objects that the client must first remove, nor the objects below
+    /// them.
     pub(crate) fn arriving_family(&self, top: u32, world: &World, family: &mut Vec<Member>) {
         if !self.objects.is_to_arrive(top) {
             return;
@@ -60,15 +61,15 @@ impl Copies {
         }
     }
 
-    /// Returns the families of the pending spawns in `slots`, each family once, if all of their objects are
-    /// pending spawns that were not sent yet, and the client is near all of them. Also returns the pending
-    /// spawns in `slots` whose families do not meet these conditions.
+    /// Returns the families of the pending spawns (objects new to the client) in `slots`, each family once,
+    /// if all of their objects are pending spawns that were not sent yet, and the client is near all of them.
+    /// Also returns the pending spawns in `slots` whose families do not meet these conditions.
     pub(crate) fn new_families(&self, slots: &[u32], world: &World) -> (Families, Vec<u32>) {
         let (mut families, mut others, mut found) = (Families::default(), Vec::new(), SparseSlots::default());
         let is_new = |slot: u32| self.objects.is_waiting_spawn(slot) && !self.view().is_far(slot);
         for &slot in slots {
             if found.contains(slot) || !self.objects.is_waiting_spawn(slot) {
-                // It is in a family that was found already, or it was sent with another object.
+                // The object is in a family that was found already, or it was sent with another object.
                 continue;
             }
             let start = families.members.len();
@@ -88,14 +89,13 @@ impl Copies {
 }
 
 impl Families {
-    /// Returns the families.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[Member]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.members[start..end])
     }
 
-    /// Returns the objects in the order in which a packet has them: the first object of each family, then the
-    /// second object of each family, and so on.
+    /// Returns the objects in the order in which a packet has them: the first object of each family (an
+    /// object with its subobjects), then the second object of each family, and so on.
     pub(crate) fn slots(&self) -> Vec<u32> {
         let places = self.iter().flat_map(|family| (0..).zip(family));
         let mut slots: Vec<(u32, u32)> = places.map(|(place, &(slot, _))| (place, slot)).collect();

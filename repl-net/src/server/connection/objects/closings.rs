@@ -20,15 +20,16 @@ use crate::server::world::World;
 pub(crate) struct Closed {
     /// The connection's position in the history of the object, which the caller must release.
     pub(crate) position: Option<u64>,
-    /// The id of the blob with an update of the object, which must not be sent any more.
+    /// The id of the blob (data in several parts) with an update of the object, which must not be sent any
+    /// more.
     pub(crate) blob: Option<u32>,
     /// Whether nothing of the object was ever sent. If so, the state of the object is deleted already.
     pub(crate) is_forgotten: bool,
 }
 
 impl ObjectStates {
-    /// Returns whether the packet `sequence` belongs to the current closing of the object. An earlier packet
-    /// may belong to an earlier closing of the same object.
+    /// Returns whether the packet `sequence` belongs to the current closing (removal) of the object. An
+    /// earlier packet may belong to an earlier closing of the same object.
     pub(crate) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
@@ -41,7 +42,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns whether the subobjects of an object that is being closed have no closings of their own.
+    /// Returns whether the closing of an object also removes its subobjects, which then have no closings of
+    /// their own.
     pub(crate) fn closes_family(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.after_closing == AfterClosing::FamilyIsGone)
     }
@@ -55,21 +57,20 @@ impl ObjectStates {
         family
     }
 
-    /// Returns the top object of the family with which an object is being closed. This family consists of the
-    /// objects [below](Self::closing_below) the top.
+    /// Returns the top object of the family (an object with its subobjects) with which an object is being
+    /// closed. This family consists of the objects [below](Self::closing_below) the top.
     pub(crate) fn closing_top(&self, world: &World, slot: u32) -> u32 {
         let parent = |slot: &u32| world.subobjects.parent(*slot).filter(|&parent| self.is_closed(parent));
         std::iter::successors(Some(slot), parent).last().unwrap_or(slot)
     }
 
-    /// Returns whether an object is being closed.
     fn is_closed(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing())
     }
 
     /// Returns whether the closing of any object was first sent before `start`, has made no progress since
-    /// and is not acknowledged yet. One call examines only some of the objects, so it may take a few
-    /// hundred calls until an overdue closing is found.
+    /// and is not acknowledged yet. Each call examines only some of the objects, so an overdue closing may be
+    /// found only after a few hundred calls.
     pub(crate) fn has_overdue_close(&mut self, start: Duration, now: Duration) -> bool {
         self.tracked.has_overdue_close(start, now)
     }
@@ -95,7 +96,7 @@ impl ObjectStates {
     /// Handles the removal of an object from the server, and begins to close it (to remove it from the
     /// client).
     pub(crate) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
-        // A client that has the object keeps it, if it was torn off.
+        // If the object was torn off, a client that has it keeps it.
         let reason = if self.view.is_tearing_off(slot) && !self.is_leaving(slot) {
             CloseReason::TearOff
         } else {
@@ -109,10 +110,10 @@ impl ObjectStates {
         closed
     }
 
-    /// Handles the removal of an object and its subobjects from the server as a plain removal. The object is
-    /// the first of `family`. Returns `false` and changes nothing if this is not possible: if the client must
-    /// be told more than that the object is gone, or if the client does not see all of them in the default
-    /// view.
+    /// Handles the removal of an object and its subobjects from the server as a plain removal (a closing
+    /// without other data). The object is the first of `family`. Returns `false` and changes nothing if this
+    /// is not possible: if the client must receive other data, too, or if it does not see all objects of
+    /// `family` in the default view.
     pub(crate) fn remove_plainly(&mut self, family: &[u32]) -> bool {
         // If only a part of the family was in flight, this part could arrive after the rest was removed. It
         // would then not be removed with the rest.
@@ -147,13 +148,12 @@ impl ObjectStates {
             && self.standings.is_removable_plainly(slot)
     }
 
-    /// Returns the plain removals that were not sent yet, as words.
+    /// Returns the plain removals that were not sent yet, as indices of words, each with a bit mask.
     pub(crate) fn waiting_removals(&self) -> Vec<(usize, u64)> {
         let waiting = self.standings.plain_removals().masks();
         waiting.map(|(word, mask)| (word, mask & self.standings.to_send().word(word))).collect()
     }
 
-    /// Records that plain removals were sent.
     pub(crate) fn removals_sent(&mut self, word: usize, mask: u64) {
         self.standings.removals_sent(word, mask);
     }
@@ -176,8 +176,9 @@ impl ObjectStates {
             tracked.after_closing = AfterClosing::Nothing;
         }
         if let Phase::Closing(known) = &mut tracked.phase {
-            // A destruction takes precedence, because references to the object never become valid
-            // again (R18). But a client that was told to keep an object may have done so already.
+            // A destruction takes precedence, because references to the object never become valid again
+            // (R18). But a client that was told to keep a torn-off object may have done so already, so that
+            // reason remains.
             if reason.is_destruction() && !known.keeps_object() {
                 *known = reason;
             }
@@ -195,9 +196,8 @@ impl ObjectStates {
         Some(closed)
     }
 
-    /// Deletes the state of an object that the client has removed. No packet in flight can change the state
-    /// of an object that the client has removed. Returns whether the object must be [shown](Self::show)
-    /// again.
+    /// Deletes the state of an object that the client has removed. No packet in flight can change this state
+    /// any more. Returns whether the object must be [shown](Self::show) again.
     pub(crate) fn forget(&mut self, slot: u32) -> bool {
         let reopen =
             self.tracked.remove(slot).is_some_and(|tracked| tracked.after_closing == AfterClosing::Reopen);

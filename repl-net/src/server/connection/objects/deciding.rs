@@ -2,7 +2,8 @@
 //! marked as leaving, and changed owners and roles are only recorded. So a change that is undone before the
 //! tick costs nothing.
 //!
-//! *Invariant:* a leaving object does not count as seen, so it stays only if it comes into sight again.
+//! *Invariant:* a leaving object counts as an object that the client does not have. So it remains on the
+//! client only if it comes into sight again.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ impl ObjectStates {
         leaves
     }
 
-    /// Records that the client may see a leaving object again.
+    /// Records that the client may see an object again, so that it is not leaving any more.
     pub(crate) fn stay(&mut self, slot: u32) {
         if self.is_leaving(slot) {
             self.view.change_undecided(|undecided| undecided.leaving.remove(slot));
@@ -35,7 +36,7 @@ impl ObjectStates {
         self.view.change_undecided(|undecided| _ = undecided.proxies.entry(slot).or_insert(before));
     }
 
-    /// Takes the objects that leave, in ascending order.
+    /// Removes and returns the leaving objects, in ascending order.
     pub(crate) fn take_leaving(&mut self) -> SparseSlots {
         if self.view.undecided().is_none() {
             return SparseSlots::default();
@@ -43,7 +44,8 @@ impl ObjectStates {
         self.view.change_undecided(|undecided| std::mem::take(&mut undecided.leaving))
     }
 
-    /// Takes the objects whose owner or role may have changed, each with the state that the client was told.
+    /// Removes and returns the objects whose owner or role may have changed, each with the state that the
+    /// client was told.
     pub(crate) fn take_proxies(&mut self) -> BTreeMap<u32, Proxy> {
         if self.view.undecided().is_none() {
             return BTreeMap::new();

@@ -1,7 +1,8 @@
 //! The end of objects that are removed from the server: what the client may lack of them at the removal, and
 //! their last states, which are stored until the client has removed the objects.
 //!
-//! *Invariant:* an object that leaves, or that was never sent, gets no last state.
+//! *Invariant:* no last state is stored for an object that the client may not see at its removal, or that was
+//! never sent.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::server::last_state::LastState;
 pub(crate) enum LastLack {
     /// The client has everything, or it does not have the object.
     Nothing,
-    /// The client lacks only the changes in flight, and the changes that no tick has found yet.
+    /// The client lacks only the changes in flight, and the changes since the last tick.
     Changes,
     /// The client may lack anything.
     Everything,
@@ -32,7 +33,7 @@ impl ObjectStates {
         }
         let phase = match self.tracked.get(slot) {
             None if self.is_pending_spawn(slot) => Phase::Opening,
-            // The client has the opening.
+            // The client has the opening, and nothing has changed since.
             None if !has_changed && !is_conditional => return LastLack::Nothing,
             None => return LastLack::Changes,
             Some(tracked) if tracked.is_untouched() => return LastLack::Nothing,
@@ -43,7 +44,7 @@ impl ObjectStates {
         };
         match phase {
             Phase::Closing(_) => LastLack::Nothing,
-            // All openings of the object had the same values.
+            // All openings of the object had the same values, so any of them is enough.
             Phase::Opening | Phase::Unsent if !has_changed && self.left_out(slot).is_empty() => {
                 LastLack::Nothing
             }
@@ -51,8 +52,8 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the properties that the client has not been sent yet, or that the opening of the object did
-    /// not contain.
+    /// Returns the properties that the client has not been sent yet, or that the opening (first update) of
+    /// the object did not contain.
     pub(crate) fn left_out(&self, slot: u32) -> HandleSet {
         let mut handles = HandleSet::default();
         if let Some(tracked) = self.tracked.get(slot) {
@@ -63,14 +64,13 @@ impl ObjectStates {
         handles
     }
 
-    /// Stores the last state of an object, which is sent with its closing. `is_owner` says whether the client
-    /// owned the object or an object to which it was attached.
+    /// Stores the last state of an object, which is sent with its closing (removal). `is_owner` says whether
+    /// the client owned the object or an object to which it was attached.
     pub(crate) fn keep_last_state(&mut self, slot: u32, state: Arc<LastState>, is_owner: bool) {
         debug_assert!(self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing()));
         self.view.change_last_states(|states| states.insert(slot, state, is_owner));
     }
 
-    /// Drops the last state of an object that the client has removed.
     pub(super) fn forget_last_state(&mut self, slot: u32) {
         if self.last_state(slot).is_some() {
             self.view.change_last_states(|states| states.remove(slot));

@@ -14,31 +14,30 @@ use super::tracked_objects::TrackedObjects;
 use crate::body::slot_set::{bit_of, slots_of};
 use crate::body::sparse_slots::SparseSlots;
 
-/// The objects and the news that the client still lacks after it has connected. `None` if it lacks nothing.
-/// In a box, because a connection needs it only for a short time.
+/// The data that a client lacks until it has joined: objects, and news of destroyed static objects. `None` if
+/// it lacks nothing. In a box, because a connection needs it only for a short time.
 #[derive(Debug)]
 pub(super) struct Joining(Option<Box<Missing>>);
 
 /// The data that has not arrived yet.
 #[derive(Debug, Default)]
 struct Missing {
-    /// Objects of which the client still lacks some content. Only content that existed when the client
-    /// connected counts.
+    /// Objects of which the client still lacks some content that existed when the client connected.
     lacking: SparseSlots,
-    /// Objects whose content at the time of the connection was sent, each with the number of the first packet
-    /// that contains none of this content.
+    /// Objects of which all content that existed when the client connected was sent, each with the number of
+    /// the next packet after this content.
     all_sent: BTreeMap<u32, Sequence>,
     /// Slots of destroyed static objects that the client must still be told about.
     news: SparseSlots,
 }
 
 impl Joining {
-    /// Returns the first state: nothing has arrived.
+    /// Returns the state at the start, in which nothing has arrived.
     pub(super) fn new() -> Self {
         Self(Some(Box::default()))
     }
 
-    /// Adds the objects of `mask`.
+    /// Adds the objects of `mask`, which the client must receive before it has joined.
     pub(super) fn begin(&mut self, word: usize, mask: u64) {
         self.0.iter_mut().for_each(|missing| missing.lacking.insert_mask(word, mask));
     }
@@ -48,10 +47,10 @@ impl Joining {
         self.0.iter_mut().for_each(|missing| missing.news.insert(slot));
     }
 
-    /// Returns whether all objects that existed when the client connected have arrived, and the news of the
-    /// static objects that were destroyed before. The caller states that all packets before `floor` were
-    /// acknowledged or counted as lost, and that `next` is the next packet to send. Costs O(objects and news
-    /// that have not arrived).
+    /// Returns whether all objects that existed when the client connected have arrived, and whether the
+    /// client was told of the static objects that were destroyed before. The caller states that all packets
+    /// before `floor` were acknowledged or counted as lost, and that `next` is the next packet to send. Costs
+    /// O(objects and news that have not arrived).
     pub(super) fn is_over(
         &mut self,
         standings: &Standings,
@@ -100,8 +99,8 @@ fn is_there(
         }
         Phase::Open => {
             let end = all_sent.entry(slot).or_insert(next);
-            // New elements that were sent again are recorded only for the newest packet, so this packet must
-            // also arrive.
+            // New elements that were sent again are recorded only for the newest packet that contains them,
+            // so this packet must also arrive.
             *end = (*end).max(tracked.new_elements.repeated.map_or(*end, Sequence::next));
             tracked.new_elements.oldest(floor).is_none_or(|oldest| oldest >= *end)
         }

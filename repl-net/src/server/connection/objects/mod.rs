@@ -2,10 +2,10 @@
 //! how it sees the object. The *opening* of an object is its first update, its *closing* removes it.
 //!
 //! An object is *in step* with a client if three conditions hold: The client has it. The client sees it like
-//! most clients. Everything of it was sent, except for items of collections, and no lost data of it waits.
-//! The changes of an object in step are sent in shared segments and tables, and the connection stores only a
-//! few bits for it. All other known objects are out of step. A tracked object can be in step too, for example
-//! while new items of it are unacknowledged.
+//! most clients. All of its data was sent, except for items of collections, and no lost data waits to be sent
+//! again. The changes of an object in step are sent in shared segments and tables, and the connection stores
+//! only a few bits for it. All other known objects are out of step. A tracked object can be in step too, for
+//! example while new items of it are unacknowledged.
 //!
 //! *Invariant:* only methods of [`ObjectStates`] change the state of an object for a client. An object comes
 //! into step only when its opening arrives, or in [`ObjectStates::update_step`]. [`ObjectStates::check`]
@@ -68,16 +68,16 @@ pub(crate) struct ObjectStates {
     /// Objects that are not known, although they are in cells in sight of the client, for example hidden
     /// objects. The set may contain other objects, too.
     unknown_in_sight: SparseSlots,
-    /// The object for which a blob (an update that is too large for one packet) was last begun.
+    /// The slot of the object whose blob (an update that is too large for one packet) began last.
     last_blob: u32,
-    /// Whether an object waits until its blob can begin.
+    /// Whether any object has waited for the start of its blob (data in several parts) since the last check.
     blob_waits: bool,
     tracked: TrackedObjects,
     joining: Joining,
     view: View,
     /// The objects that sleep. `None` if no object that the client has may ever sleep.
     sleep: Option<Box<Sleep>>,
-    /// The static objects whose paths the client knows. `None` if the client knows no path.
+    /// The static objects whose paths the client knows. `None` before the client knows any path.
     known_paths: Option<Box<SparseSlots>>,
 }
 
@@ -96,7 +96,6 @@ impl ObjectStates {
         }
     }
 
-    /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         &self.view
     }
@@ -133,8 +132,8 @@ impl ObjectStates {
     }
 
     /// Returns whether the client may have an object now, as [`View::sees`] decides. If an object is torn
-    /// off, the clients that saw it then still see it until they have its last state, unless it or an object
-    /// above it is hidden from them. The argument `ring` is what [`View::ring_of`] returns.
+    /// off, the clients that saw it at that moment see it until they have its last state, unless it or an
+    /// object above it is hidden from them. The argument `ring` is what [`View::ring_of`] returns.
     pub(crate) fn sees(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         if self.view.is_tearing_off(slot) {
             let mut above = std::iter::successors(Some(slot), |&slot| world.subobjects.parent(slot));
@@ -149,7 +148,6 @@ impl ObjectStates {
         self.view.sight.get_or_insert_default()
     }
 
-    /// Returns whether the connection is in a group.
     pub(super) fn is_in(&self, group: Group) -> bool {
         self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
@@ -159,7 +157,8 @@ impl ObjectStates {
         self.view.sight.take()
     }
 
-    /// Returns the handles of an object that an opening for this client would contain if it were sent now.
+    /// Returns the handles of an object that an opening (first update) for this client would contain if it
+    /// were sent now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         if self.tracked.get(slot).is_some_and(|tracked| tracked.arrived_late) {
             return self.mask(world, slot);
@@ -207,7 +206,6 @@ impl ObjectStates {
         self.view.undecided().is_some_and(|undecided| undecided.leaving.contains(slot))
     }
 
-    /// Returns the last state of an object that was removed from the server.
     pub(super) fn last_state(&self, slot: u32) -> Option<&Arc<LastState>> {
         self.view.last_states()?.get(slot)
     }
@@ -216,7 +214,7 @@ impl ObjectStates {
         self.standings.is_pending(slot)
     }
 
-    /// Returns whether the client must remove an object and must be told nothing else.
+    /// Returns whether an object is a plain removal: only a closing without other data must be sent for it.
     pub(crate) fn is_removed_plainly(&self, slot: u32) -> bool {
         self.standings.plain_removals().contains(slot)
     }
@@ -236,13 +234,12 @@ impl ObjectStates {
         self.standings.known().contains(slot) && is_open && !is_partly_here
     }
 
-    /// Returns whether the client lacks an object, or may lack it, and an opening may be sent.
+    /// Returns whether the client lacks an object, or may lack it, and an opening (first update) may be sent.
     pub(super) fn is_to_arrive(&self, slot: u32) -> bool {
         self.is_waiting_spawn(slot)
             || self.is_expected(slot) && !self.has_arrived(slot) && !self.is_closed_unacked(slot)
     }
 
-    /// Returns whether an object is closed, and the client has not acknowledged the closing.
     pub(super) fn is_closed_unacked(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(Tracked::is_closing) || self.is_removed_plainly(slot)
     }
@@ -256,21 +253,22 @@ impl ObjectStates {
         self.standings.known().contains(slot) && !is_lost && !self.is_removed_plainly(slot)
     }
 
-    /// Returns whether all objects in `slots`, which exist, are in step with this connection. `spawned`
-    /// objects were spawned so far.
+    /// Returns whether all objects in `slots`, which exist, are in step (up to date, in the default view)
+    /// with this connection. `spawned` is the number of objects that were spawned so far.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet, spawned: u64) -> bool {
         let (known, out_of_step) = (self.standings.known(), self.standings.out_of_step());
         known.include(slots, spawned) && out_of_step.masks_in(slots).next().is_none()
     }
 
-    /// Finds out whether the client has all objects that exist, as [`Standings::find_complete`] describes.
+    /// Checks whether the client has all objects that exist, and stores the result, as
+    /// [`Standings::find_complete`] describes.
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
         self.standings.find_complete(alive, spawned);
     }
 
     /// Replaces `may_be_out_of_step` by the places of the cells of those objects in `changed` that may be out
-    /// of step. All other objects in near cells are in step.
+    /// of step (not up to date, or in another view). All other objects in near cells are in step.
     pub(super) fn cells_out_of_step(
         &self,
         world: &World,
@@ -286,13 +284,14 @@ impl ObjectStates {
         may_be_out_of_step.sort_unstable();
     }
 
-    /// Returns the objects in a word that are in step, as a mask.
+    /// Returns the objects among the 64 slots of a word that are in step, as a bit mask.
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
         self.standings.in_step_in(word)
     }
 
-    /// Returns whether the connection has nothing to send to this client alone, except pending spawns.
+    /// Returns whether nothing must be encoded separately for this client, except pending spawns (objects new
+    /// to the client).
     pub(super) fn has_nothing_to_send(&self) -> bool {
         self.standings.to_send().is_empty()
     }
@@ -315,13 +314,13 @@ impl ObjectStates {
         !self.standings.unsent().is_empty()
     }
 
-    /// Returns the slots of the pending spawns that were not sent yet, in ascending order.
     pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
         self.standings.unsent().iter()
     }
 
-    /// Returns the objects that need their opening again with each change. Their opening was sent, but is not
-    /// acked yet, and is [small](Tracked::repeats_opening). Costs O(known objects that are out of step).
+    /// Returns the objects that need their opening (first update) again with each change. Their opening was
+    /// sent, but is not acked yet, and is [small](Tracked::repeats_opening). Costs O(known objects that are
+    /// out of step).
     pub(super) fn repeated_openings(&self) -> impl Iterator<Item = u32> {
         let (out_of_step, unsent) = (self.standings.out_of_step(), self.standings.unsent());
         let sent = out_of_step.masks().flat_map(|(word, mask)| slots_of(word, mask & !unsent.word(word)));
@@ -406,7 +405,8 @@ impl ObjectStates {
         self.unknown_in_sight.set(slot, is_in_sight);
     }
 
-    /// Finds the objects in cells in sight of the client that are not known, when the session begins.
+    /// Fills `unknown_in_sight` at the start of the session, with the objects in cells in sight that are not
+    /// known.
     pub(super) fn find_unknown_in_sight(&mut self, world: &World) {
         let cells = self.view.sight.iter().flat_map(|sight| sight.cells());
         let in_sight = cells.filter(|(_, ring)| *ring == Ring::InSight);
@@ -423,19 +423,21 @@ impl ObjectStates {
         }
     }
 
-    /// Records that something of an object must be sent to this client alone.
+    /// Records that data of an object must be sent, encoded separately for this client, not in shared
+    /// segments or tables.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.standings.must_send(slot);
     }
 
-    /// Makes an object tracked, for example a pending spawn. The object must be known: the client has it, is
-    /// receiving it, or must still remove it. Returns the state of the object.
+    /// Makes an object tracked, for example a pending spawn (an object new to the client). The object must be
+    /// known: the client has it, is receiving it, or must still remove it. Returns the state of the object.
     fn track(&mut self, slot: u32) -> &mut Tracked {
         debug_assert!(self.standings.known().contains(slot), "tracked objects are known");
         let phase = self.standings.track(slot);
         self.tracked.entry(slot, || {
             let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
-            // The openings of pending spawns are small. So instead of the exact size, only one bit is stored.
+            // The openings of pending spawns are small, and their exact sizes are not stored. One bit stands
+            // for any small size.
             Tracked {
                 phase,
                 open_bits: is_opening.into(),
@@ -445,8 +447,8 @@ impl ObjectStates {
         })
     }
 
-    /// Decides whether an object is in step, and whether it must still be tracked. Call `update_step` after
-    /// all changes of the object that can be sent were sent.
+    /// Decides whether an object is in step (up to date, in the default view), and whether it must still be
+    /// tracked. Call `update_step` only when nothing that can be sent waits for this object.
     pub(super) fn update_step(&mut self, slot: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.drop_arrived_owed();
@@ -465,14 +467,14 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Forgets in which slots the client has had objects before. Call it when no packet is in flight and late
-    /// acks have no effect any more. Then no packet can be about these objects.
+    /// Forgets the slots in which the client has removed objects. Call this only when no packet is in flight
+    /// and late acks have no effect any more: then no packet can be about the removed objects.
     pub(super) fn forget_used_slots(&mut self) {
         self.standings.forget_used();
     }
 
-    /// Does the same for the slots in which the client has had objects long ago, as
-    /// [`Standings::forget_used_before`] describes.
+    /// Does the same as [`forget_used_slots`](Self::forget_used_slots) for objects that the client removed
+    /// long ago, as [`Standings::forget_used_before`] describes.
     pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
         self.standings.forget_used_before(floor, next)
     }

@@ -7,20 +7,20 @@ use std::collections::VecDeque;
 use repl_core::{Changelist, HandleSet};
 use repl_link::parts::Sequence;
 
-/// If there are at most this many entries, removed elements are not worth searching for.
+/// With at most this many entries, a search for removed elements would cost more than it frees.
 const FEW_ENTRIES: usize = 64;
 
 /// The unacknowledged new elements of one object, by the packet that contains them (R2). New elements are
 /// sent again with each change of their array, until the client acknowledges this packet or a later packet
-/// that also contains them.
+/// with the same elements.
 #[derive(Debug)]
 pub(crate) struct NewElements {
     entries: VecDeque<(Sequence, Changelist)>,
     /// The number of entries that contain new elements of arrays.
     arrays: usize,
-    /// The newest packet with new elements that an earlier packet may contain, too.
+    /// The newest packet with new elements that an earlier packet may also contain.
     pub(super) repeated: Option<Sequence>,
-    /// Removed elements are dropped when there are more entries than this number.
+    /// When there are more entries than this number, elements that were removed from the object are dropped.
     most: usize,
 }
 
@@ -41,7 +41,6 @@ impl NewElements {
         self.arrays == 0
     }
 
-    /// Returns whether any of the new elements belongs to a property in `handles`.
     pub(super) fn are_in(&self, handles: &HandleSet) -> bool {
         self.entries.iter().any(|(_, elements)| elements.handles().intersects(handles))
     }
@@ -84,7 +83,7 @@ impl NewElements {
         self.count();
     }
 
-    /// Drops new elements that were removed from the object, because they need not arrive any more.
+    /// Drops new elements that were removed from the object, because the client no longer needs them.
     pub(super) fn prune(&mut self, mut prune: impl FnMut(&mut Changelist)) {
         for (_, elements) in &mut self.entries {
             prune(elements);

@@ -11,7 +11,7 @@ use super::tracked::{AfterClosing, Phase, ProxyState};
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
-/// What follows from the loss of an opening.
+/// What the connection must do after the loss of an opening (first update).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
     /// Nothing, because the opening belongs to an earlier object in the slot, or because a later packet also
@@ -36,13 +36,14 @@ impl ObjectStates {
         }
     }
 
-    /// Returns which objects of `mask` were new to this client when it was first shown them.
+    /// Returns the objects of `mask` that are known, whose slots this client has not used before, and that
+    /// are not plain removals (closings without other data).
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         let words = self.standings.words(word);
         mask & words.known & !(words.used | words.plain_removals)
     }
 
-    /// Records that the packet `sequence`, which contains the changelist `list` of an object, has arrived.
+    /// Records that the packet `sequence` with the changes `list` of an object has arrived.
     pub(crate) fn list_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.new_elements.arrived(sequence, list);
@@ -50,8 +51,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the packet `sequence` with an opening of an object has arrived. The argument `list` has
-    /// the properties in the opening.
+    /// Records that the packet `sequence` with an opening of an object has arrived. The argument `list`
+    /// contains the properties in the opening.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
             Some(tracked) if tracked.phase == Phase::Opening => {
@@ -129,8 +130,8 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the blob with an update of an object has arrived. If no newer blob of the object has
-    /// begun, the waiting changes of the object may be sent.
+    /// Records that the blob (data in several parts) with an update of an object has arrived. If no newer
+    /// blob of the object has begun, the waiting changes of the object may be sent.
     pub(crate) fn blob_arrived(&mut self, slot: u32, blob: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.blob == Some(blob)
@@ -142,7 +143,7 @@ impl ObjectStates {
         }
     }
 
-    /// Makes lost changes pending again, if the client may see them. The argument `unseen` has the lost
+    /// Makes lost changes pending again, if the client may see them. The argument `unseen` contains the lost
     /// properties that the client may not see now. The argument `prune` removes changes of elements that do
     /// not exist any more from a changelist.
     pub(crate) fn return_to_pending(

@@ -1,5 +1,5 @@
-//! The paths that the client knows, and the closings of static objects, even if the client does not have
-//! these objects (S200, S212).
+//! The paths that the client knows, and the closings by which the client learns that static objects are
+//! destroyed, even if it does not have them (S200, S212).
 //!
 //! *Invariant:* only an ack of an opening with a path makes the path known, so a path is repeated after each
 //! loss.
@@ -16,7 +16,7 @@ impl ObjectStates {
         self.known_paths.as_ref().is_some_and(|known| known.contains(slot))
     }
 
-    /// Records that an opening with the path of the object in a slot has arrived.
+    /// Records that an opening (first update) with the path of the object in a slot has arrived.
     pub(crate) fn learn_path(&mut self, slot: u32) {
         self.known_paths.get_or_insert_default().insert(slot);
     }

@@ -15,21 +15,23 @@ use crate::body::sparse_slots::SparseSlots;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
-/// The data that an opening does not contain.
+/// The data that an opening (first update) does not contain.
 #[derive(Debug)]
 pub(crate) struct OpeningRemainder {
     /// Changes that are sent after the ack of the opening.
     pub(crate) after_ack: Changelist,
-    /// The collections in `after_ack` that are sent even if the client may see them only in openings.
+    /// The collections in `after_ack` that conditions may hide after the opening. They are sent nevertheless,
+    /// because the opening did not contain their items.
     pub(crate) owed: HandleSet,
-    /// Whether the opening contains the items of collections.
     pub(crate) has_items: bool,
 }
 
 impl ObjectStates {
-    /// Records the objects that changed in this tick. The changes of objects out of step must be sent to this
-    /// client alone. Skips pending spawns that were not sent yet (their openings contain the changes) and the
-    /// objects that `later` returns (their changes [wait for their band](Self::wait_for_band)).
+    /// Records the objects that changed in this tick. The changes of objects out of step must be encoded
+    /// separately for this client, because it lacks more of these objects than the changes of this tick, or
+    /// does not see them in the default view. Skips pending spawns that were not sent yet (their openings
+    /// contain the changes) and the objects that `later` returns (their changes
+    /// [wait for their band](Self::wait_for_band)).
     pub(crate) fn changed<'a>(
         &mut self,
         slots: &SlotSet,
@@ -84,16 +86,16 @@ impl ObjectStates {
     }
 
     /// Records that neither a shared segment nor a table contains the change of an object, so that the change
-    /// must be sent to this client alone.
+    /// must be encoded separately for this client.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {
             self.standings.send_alone(word_of(slot), bit_of(slot));
         }
     }
 
-    /// Replaces `slots` by the objects for which something must be sent to this client alone. If a blob waits
-    /// until it can begin, the order of the objects rotates from tick to tick. Without the rotation, the
-    /// objects in the first slots would begin all blobs.
+    /// Replaces `slots` by the objects of which something must be sent, encoded separately for this client.
+    /// If a blob waits until it can begin, the order of the objects rotates from tick to tick. Without the
+    /// rotation, the objects in the first slots would begin all blobs.
     pub(crate) fn order_to_send(&mut self, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.standings.to_send().iter());
@@ -103,30 +105,30 @@ impl ObjectStates {
         }
     }
 
-    /// Returns whether something of an object must be sent to this client alone, or whether the object is a
-    /// pending spawn that was not sent yet.
+    /// Returns whether data of an object must be sent, encoded separately for this client, or whether the
+    /// object is a pending spawn (an object new to the client) that was not sent yet.
     pub(crate) fn must_be_sent(&self, slot: u32) -> bool {
         self.waiting_sets().into_iter().any(|waiting| waiting.contains(slot))
     }
 
-    /// Returns the objects for which something must be sent to this client alone, and the pending spawns that
-    /// were not sent yet.
+    /// Returns the objects of which something must be sent, encoded separately for this client, and the
+    /// pending spawns that were not sent yet.
     pub(crate) fn waiting_sets(&self) -> [&SparseSlots; 2] {
         [self.standings.to_send(), self.standings.unsent()]
     }
 
-    /// Returns how many objects wait.
     pub(crate) fn waiting_count(&self) -> usize {
         let masks = self.waiting_sets().into_iter().flat_map(SparseSlots::masks);
         masks.map(|(_, mask)| mask.count_ones() as usize).sum()
     }
 
-    /// Returns whether the opening of an object is still to be sent to this client alone.
+    /// Returns whether the opening (first update) of an object is still to be sent, encoded separately for
+    /// this client.
     pub(crate) fn is_unsent(&self, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Unsent)
     }
 
-    /// Returns why something of an object is not sent, or `None` if nothing waits.
+    /// Returns why waiting data of an object is not sent, or `None` if nothing waits.
     pub(crate) fn why_not_sent(&self, slot: u32) -> Option<NotSent> {
         let is_held = self.tracked.get(slot).is_some_and(|tracked| {
             let is_opening = tracked.phase == Phase::Opening && !tracked.repeats_opening();
@@ -140,15 +142,16 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the objects of `slots` that are in step, as words, except those for which something must be
-    /// sent to this client alone.
+    /// Returns the objects of `slots` that are in step (up to date, in the default view), as words with bit
+    /// masks, without the objects of which something must be sent, encoded separately for this client.
     pub(crate) fn shared_words<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let (out_of_step, to_send) = (self.standings.out_of_step(), self.standings.to_send());
         let alone = |word| out_of_step.word(word) | to_send.word(word);
         self.standings.known().masks_in(slots).map(move |(word, mask)| (word, mask & !alone(word)))
     }
 
-    /// Returns the objects of `slots` that the client has or is receiving, or must still remove, as words.
+    /// Returns the objects of `slots` that are known, as words with bit masks, without the pending spawns
+    /// that were not sent yet.
     pub(crate) fn known_in<'a>(&'a self, slots: &'a SlotSet) -> impl Iterator<Item = (usize, u64)> + 'a {
         let waiting = self.standings.unsent();
         self.standings.known().masks_in(slots).map(|(word, mask)| (word, mask & !waiting.word(word)))
@@ -161,7 +164,8 @@ impl ObjectStates {
         self.wake_to_send(slot);
     }
 
-    /// Records that an object must be sent as a blob of `bytes` bytes, but that the blob cannot begin yet.
+    /// Records that an object must be sent as a blob (data in several parts) of `bytes` bytes, but that the
+    /// blob cannot begin yet.
     pub(crate) fn wait_for_blob(&mut self, slot: u32, bytes: usize) {
         self.must_send(slot);
         self.track(slot).waiting_blob_bytes = bytes;
@@ -182,13 +186,13 @@ impl ObjectStates {
         (has_nothing_else && bytes > 0).then_some(bytes)
     }
 
-    /// Returns whether an object has waited since the last call until its blob can begin.
+    /// Returns whether any object has waited for the start of its blob since the last call.
     pub(crate) fn take_blob_waits(&mut self) -> bool {
         std::mem::take(&mut self.blob_waits)
     }
 
-    /// Makes an object tracked if it is a pending spawn. If a pending spawn was not sent yet, it must be sent
-    /// to this client alone.
+    /// Makes an object tracked if it is a pending spawn (an object new to the client). If a pending spawn was
+    /// not sent yet, it must be encoded separately for this client.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.is_pending_spawn(slot) {
             self.track(slot);
@@ -196,14 +200,14 @@ impl ObjectStates {
         }
     }
 
-    /// Records that the openings of pending spawns were sent.
     pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.standings.spawns_sent(word, mask);
     }
 
-    /// Records that the packet `sequence` contains the opening of an object. The argument `bits` is the
-    /// number of bits of the opening, and `remainder` is the data that the opening does not contain. Returns
-    /// the connection's position in the history of the object, which the caller must release.
+    /// Records that the packet `sequence` contains the opening (first update) of an object. The argument
+    /// `bits` is the number of bits of the opening, and `remainder` is the data that the opening does not
+    /// contain. Returns the connection's position in the history of the object, which the caller must
+    /// release.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -216,8 +220,8 @@ impl ObjectStates {
         tracked.opened_with_items |= remainder.has_items;
         tracked.open_bits = bits;
         tracked.pending = remainder.after_ack;
-        // Perhaps an earlier opening arrives and this opening does not. So the collections of earlier
-        // openings stay in `owed`.
+        // An earlier opening may arrive and this one may be lost, so the collections of earlier openings
+        // remain in `owed`.
         if !remainder.owed.is_empty() {
             tracked.owed.get_or_insert_default().union(&remainder.owed);
         }
@@ -281,8 +285,8 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Records that an update of the object is now being sent as a blob. While a blob with an update of an
-    /// object is in flight, nothing else of the object is sent.
+    /// Records that an update of the object is now being sent as a blob (data in several parts). While a blob
+    /// with an update of an object is in flight, nothing else of the object is sent.
     pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
         self.track(slot).blob = Some(blob);
         self.last_blob = slot;
@@ -313,9 +317,9 @@ impl ObjectStates {
         self.tracked.get_mut(slot)?.blob.take()
     }
 
-    /// Records that a blob with the opening of an object is no longer sent, so the opening must be sent
-    /// again. Returns `false` if the client has the object from another opening, and lacks the values of this
-    /// opening.
+    /// Records that a blob with the opening (first update) of an object is no longer sent, so the opening
+    /// must be sent again. Returns `false` if the client has the object from another opening, and lacks the
+    /// values of this opening.
     pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,
@@ -331,8 +335,8 @@ impl ObjectStates {
     }
 
     /// Records that the connection falls behind: the changes of an object in this tick and later ticks are
-    /// not sent now. The argument `position` is the end of the history of the object, and `changed` has the
-    /// changes of this tick that the client may see.
+    /// not sent now. The argument `position` is the end of the history of the object, and `changed` contains
+    /// the changes of this tick that the client may see.
     pub(crate) fn fall_behind(&mut self, slot: u32, position: u64, changed: Changelist) {
         let tracked = self.track(slot);
         debug_assert!(tracked.position.is_none(), "the connection was not behind before");
@@ -400,7 +404,8 @@ impl ObjectStates {
     }
 }
 
-/// Returns a function that returns the index of a word from its place among the 64 words from `64 * at` on.
+/// Returns a function that converts the position of a word, among the 64 words that begin at index `64 * at`,
+/// to the index of the word.
 fn word_in(at: u32) -> impl Fn(u32) -> usize {
     move |bit| at as usize * 64 + bit as usize
 }

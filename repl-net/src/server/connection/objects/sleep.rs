@@ -10,27 +10,27 @@ use repl_link::parts::Sequence;
 use crate::body::slot_set::slots_of;
 use crate::body::sparse_slots::SparseSlots;
 
-/// The objects that sleep for one client.
+/// Which objects sleep for one client, or are about to fall asleep.
 #[derive(Debug, Default)]
 pub(crate) struct Sleep {
     pub(super) asleep: SparseSlots,
-    /// The objects that the client may believe to be asleep.
+    /// The objects of which the client may have been told that they sleep, and not yet that they are awake.
     pub(super) told_asleep: SparseSlots,
     /// The objects with partial dormancy that may sleep for this client.
     pub(super) chosen: SparseSlots,
-    /// The objects that a packet of this tick contains, and that are not in the queue.
+    /// The objects of which a packet of this tick contains data, and that are not in the queue.
     sent_now: SparseSlots,
     /// The objects in the queue.
     pub(super) queued: SparseSlots,
     /// The objects in the queue that a packet has contained since they were put into the queue.
     sent_while_queued: SparseSlots,
-    /// Each object that is about to fall asleep, with the first packet that contains nothing of it. An object
-    /// is in the queue at most once.
+    /// The objects that are about to fall asleep, each with the number of the next packet after the packets
+    /// with its data. An object is in the queue at most once.
     queue: VecDeque<(Sequence, u32)>,
 }
 
 impl Sleep {
-    /// Records that something of the objects of `mask` is sent, so that they are awake.
+    /// Records that data of the objects of `mask` is sent, so that they are awake.
     pub(super) fn keep_awake(&mut self, word: usize, mask: u64) {
         self.asleep.remove_mask(word, mask);
         let queued = self.queued.word(word);
@@ -62,8 +62,8 @@ impl Sleep {
     }
 
     /// Returns the next object in the queue that no packet in flight contains. All packets before `floor`
-    /// have arrived or count as lost. If something of an object was sent while it was in the queue, the
-    /// object waits again.
+    /// have arrived or count as lost. If something of an object was sent while it was in the queue, it is not
+    /// returned, but waits again.
     pub(super) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
         while let Some(&(_, slot)) = self.queue.front().filter(|(sequence, _)| *sequence <= floor) {
             self.queue.pop_front();

@@ -10,14 +10,14 @@ use crate::body::sparse_slots::SparseSlots;
 use crate::server::dormancy::Dormancies;
 
 impl ObjectStates {
-    /// Returns whether an object sleeps for the client, and nothing of it must be sent.
+    /// Returns whether an object sleeps for the client, and no data of it must be sent.
     pub(crate) fn is_asleep(&self, slot: u32) -> bool {
         !self.standings.to_send().contains(slot)
             && self.sleep.as_ref().is_some_and(|sleep| sleep.asleep.contains(slot))
     }
 
-    /// Returns the objects that sleep. If something of them must be sent, it is the news that they sleep, or
-    /// their owners and roles.
+    /// Returns the objects that sleep. For these objects, at most the owner, the role and the fact that they
+    /// sleep must still be sent.
     pub(crate) fn asleep(&self) -> Option<&SparseSlots> {
         self.sleep.as_ref().map(|sleep| &sleep.asleep)
     }
@@ -51,7 +51,7 @@ impl ObjectStates {
     }
 
     /// Records that an object is awake. If it may sleep, it falls asleep when no packet in flight contains
-    /// anything of it.
+    /// data of it.
     pub(crate) fn stay_awake(&mut self, slot: u32) {
         self.sleep.get_or_insert_default().keep_awake(slot as usize / 64, 1 << (slot % 64));
     }
@@ -69,8 +69,8 @@ impl ObjectStates {
         }
     }
 
-    /// Wakes an object if it sleeps or is about to fall asleep, because something of it is sent. Only the
-    /// news that the object sleeps, and its owner and role, do not wake it.
+    /// Wakes an object if it sleeps or is about to fall asleep, because data of it is sent. A packet that
+    /// only reports the object's sleep, owner and role does not wake it.
     pub(super) fn wake_to_send(&mut self, slot: u32) {
         let Some(sleep) = &self.sleep else { return };
         let tells_that_it_sleeps = sleep.asleep.contains(slot)
@@ -82,14 +82,15 @@ impl ObjectStates {
         }
     }
 
-    /// Returns the next object that may fall asleep, if it [is quiet](Self::is_quiet). All packets before
-    /// `floor` have arrived or count as lost.
+    /// Returns the next object of which no packet in flight contains data. The caller lets it fall asleep if
+    /// it [is quiet](Self::is_quiet). All packets before `floor` have arrived or count as lost.
     pub(crate) fn next_quiet(&mut self, floor: Sequence) -> Option<u32> {
         self.sleep.as_mut()?.next_quiet(floor)
     }
 
-    /// Returns whether the client has everything of an object that it may see, if nothing of it is in flight.
-    /// Elements that were lost and are now hidden from the client do not count.
+    /// Returns whether the client has everything of an object that it may see. The caller makes sure that no
+    /// packet in flight contains anything of it. Elements that were lost and are now hidden from the client
+    /// do not count.
     pub(crate) fn is_quiet(&self, slot: u32) -> bool {
         self.has_arrived(slot)
             && !self.standings.to_send().contains(slot)
@@ -105,7 +106,7 @@ impl ObjectStates {
         sleep.told_asleep.insert(slot);
     }
 
-    /// Ends a tick. The next packet is `next`.
+    /// Ends a tick, as `Sleep::end_pass` describes. The next packet is `next`.
     pub(crate) fn end_sleep_pass(&mut self, next: Sequence) {
         self.sleep.iter_mut().for_each(|sleep| sleep.end_pass(next));
     }
@@ -124,7 +125,7 @@ mod tests {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let packet = |number| Sequence::default().plus(number);
-        // The packet 5 contains changes of both objects, and the packet 6 one of the object 4.
+        // Packet 5 contains changes of both objects, and packet 6 a change of object 4.
         [3, 4].into_iter().for_each(|slot| states.stay_awake(slot));
         states.end_sleep_pass(packet(6));
         states.stay_awake(4);
@@ -144,7 +145,8 @@ mod tests {
         let mut states = ObjectStates::new(ConnectionId::for_tests(0), false);
         [3, 4].into_iter().for_each(|slot| _ = states.standings.show(slot, true, false));
         let mut dormancies = Dormancies::default();
-        // An object that the client does not have, and one that may not sleep for this client.
+        // Slot 70 is an object that the client does not have, and slot 3 one that may not sleep for this
+        // client.
         dormancies.set(70, Dormancy::All);
         dormancies.set(3, Dormancy::Partial);
         let mut changed = SlotSet::default();

@@ -1,12 +1,12 @@
-//! What a connection knows of each object, in a few bits. Does the client have the object? Is it in step?
-//! Must something be sent to this client alone? Is its first opening in flight?
+//! A few bits for each object: whether the client has it, whether it is in step, whether something of it must
+//! be sent, encoded separately for this client, and whether its first opening is in flight.
 //!
 //! A *pending spawn* is an object with the default view that is sent to the client for the first time. A
 //! client that joins receives thousands of objects at once. Each of them takes only bits until its opening is
 //! acknowledged. If anything else happens to a pending spawn, it is [tracked](super::Tracked).
 //!
-//! A *plain removal* is an object that was removed from the server and of which the client must be told
-//! nothing else, for example a shot that never changed. It takes only bits until its closing is
+//! A *plain removal* is an object that was removed from the server and for which the client must receive
+//! nothing but the closing, for example a shot that never changed. It takes only bits until its closing is
 //! acknowledged. If the closing is lost, the object is tracked. A subobject may be a plain removal without a
 //! closing of its own: then the client removes it with its parent.
 //!
@@ -23,7 +23,8 @@ use crate::body::removal::CloseReason;
 use crate::body::slot_set::{SlotSet, bit_of, word_of};
 use crate::body::sparse_slots::SparseSlots;
 
-/// What a connection knows of 64 objects, with one bit for each object in each word.
+/// The bits of 64 objects. Each word has one bit for each object, and the bit means what the word's
+/// description says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     /// The client has the object, is receiving it, or must still remove it.
@@ -31,19 +32,19 @@ pub(super) struct Words {
     /// The object is known, but not in step. All other known objects are in step: their changes reach the
     /// client by shared segments and tables.
     pub out_of_step: u64,
-    /// This connection must send something of the object to this client alone.
+    /// Data of the object must be sent, encoded separately for this client, not in shared segments or tables.
     pub to_send: u64,
     /// A pending spawn that was not sent yet.
     pub unsent: u64,
     /// A pending spawn whose opening is in flight.
     pub opening: u64,
-    /// The client has removed this object or an earlier object of the slot before, and no newborn object was
-    /// shown in the slot since then. A packet about the removed object may be in flight.
+    /// The client has removed an object from this slot, and no newborn object was shown in the slot since
+    /// then. A packet about the removed object may be in flight.
     pub used: u64,
     /// A tracked object that had unacknowledged new elements when its state last changed.
     pub with_new_elements: u64,
-    /// A plain removal: the object was destroyed, and the client must be told nothing else. Its closing
-    /// waits, or is in flight for the first time.
+    /// A plain removal: the object was destroyed, and only its closing must be sent. The closing waits, or is
+    /// in flight for the first time.
     pub plain_removals: u64,
 }
 
@@ -69,8 +70,8 @@ impl Words {
     }
 }
 
-/// What a connection knows of all objects. Each word of [`Words`] is stored in its own set. Almost all
-/// objects are known and in step, and then only one set has members.
+/// The bits of all objects. Each word of [`Words`] is stored in its own set. Almost all objects are known and
+/// in step, and then only one set has members.
 #[derive(Debug, Default)]
 pub(super) struct Standings {
     known: KnownObjects,
@@ -79,16 +80,17 @@ pub(super) struct Standings {
     unsent: SparseSlots,
     opening: SparseSlots,
     with_new_elements: SparseSlots,
-    /// Objects that the client has removed or must remove. `None` if there are none.
+    /// The bits of objects that the client has removed or must remove. `None` if there are none.
     removed: Option<Box<RemovedObjects>>,
 }
 
-/// What a connection knows of objects that the client has removed or must remove.
+/// The bits of objects that the client has removed or must remove.
 #[derive(Debug, Default)]
 struct RemovedObjects {
     /// The slots whose objects the client has removed since `boundary` was the next packet.
     used: SparseSlots,
-    /// The slots whose objects the client has removed before. Their packets come before `boundary`.
+    /// The slots whose objects the client has removed earlier. All packets about these objects have lower
+    /// numbers than `boundary`.
     used_before: SparseSlots,
     boundary: Sequence,
     plain: SparseSlots,
@@ -107,9 +109,7 @@ impl RemovedObjects {
     }
 }
 
-/// Methods that return what is known.
 impl Standings {
-    /// Returns what is known of the objects in a word.
     pub(super) fn words(&self, word: usize) -> Words {
         Words {
             known: self.known.word(word),
@@ -156,13 +156,12 @@ impl Standings {
         self.known.contains(slot) && (self.out_of_step.is_empty() || !self.out_of_step.contains(slot))
     }
 
-    /// Returns the objects in a word that are in step.
+    /// Returns the objects in a word (of 64 slots) that are in step (up to date, in the default view).
     #[inline]
     pub(super) fn in_step_in(&self, word: usize) -> u64 {
         self.known.word(word) & !self.out_of_step.word(word)
     }
 
-    /// Returns the pending spawns in a word.
     pub(super) fn pending_in(&self, word: usize) -> u64 {
         self.unsent.word(word) | self.opening.word(word)
     }
@@ -171,7 +170,8 @@ impl Standings {
         self.unsent.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Returns the phase of a pending spawn or a plain removal.
+    /// Returns the phase of a pending spawn (an object new to the client) or a plain removal (a closing
+    /// without other data).
     fn phase(&self, slot: u32) -> Option<Phase> {
         if self.unsent.contains(slot) {
             return Some(Phase::Unsent);
@@ -196,9 +196,10 @@ impl Standings {
     }
 }
 
-/// The transitions.
+/// The transitions: each method records the event that its description states.
 impl Standings {
-    /// The session begins, and the objects of `spawns` are its first pending spawns.
+    /// The session begins, and the objects of `spawns` are its first pending spawns (objects new to the
+    /// client).
     pub(super) fn begin(&mut self, word: usize, spawns: u64) {
         self.known.insert_mask(word, spawns);
         self.out_of_step.insert_mask(word, spawns);
@@ -206,9 +207,9 @@ impl Standings {
         self.check(word);
     }
 
-    /// An object becomes known. It is a pending spawn if it `may_be_pending` and is new to the client: its
-    /// slot was not used before, or the object `is_newborn`. Otherwise its opening must be sent to this
-    /// client alone. Returns whether it is a pending spawn.
+    /// An object becomes known. It becomes a pending spawn if `may_be_pending` is true and the object is new
+    /// to the client: either its slot was not used before, or `is_newborn` is true. Otherwise its opening
+    /// must be encoded separately for this client. Returns whether it is a pending spawn.
     pub(super) fn show(&mut self, slot: u32, may_be_pending: bool, is_newborn: bool) -> bool {
         let mut is_pending = may_be_pending;
         let (word, bit) = (word_of(slot), bit_of(slot));
@@ -230,20 +231,21 @@ impl Standings {
         is_pending
     }
 
-    /// The client must be told to remove an object that it does not certainly have.
+    /// A closing must be sent for an object, although the client may not have it.
     pub(super) fn remove_there(&mut self, slot: u32) {
         self.known.insert(slot);
         self.must_send(slot);
     }
 
-    /// Something of an object must be sent to this client alone.
+    /// Data of an object must be sent, encoded separately for this client, not in shared segments or tables.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.out_of_step.insert(slot);
         self.to_send.insert(slot);
         self.check(word_of(slot));
     }
 
-    /// Changes of known objects must be sent to this client alone. Objects that are in step stay in step.
+    /// Changes of known objects must be sent, encoded separately for this client. Objects that are in step
+    /// stay in step.
     pub(super) fn send_alone(&mut self, word: usize, mask: u64) {
         self.to_send.insert_mask(word, mask);
         self.check(word);
@@ -254,15 +256,15 @@ impl Standings {
         self.to_send.remove(slot);
     }
 
-    /// The openings of pending spawns were sent.
+    /// The openings of pending spawns (objects new to the client) were sent.
     pub(super) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.unsent.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
         self.check(word);
     }
 
-    /// The openings of the objects in `mask` have arrived. The pending spawns among them come into step,
-    /// except those in `own`. Returns these pending spawns.
+    /// The openings of the objects in `mask` have arrived. The pending spawns among them are in step from now
+    /// on, except those in `own`. Returns these pending spawns.
     pub(super) fn spawns_arrived(&mut self, word: usize, mask: u64, own: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);
@@ -271,8 +273,9 @@ impl Standings {
         here
     }
 
-    /// Returns whether an object can become a plain removal now: it is in step, or a pending spawn that was
-    /// sent, and its slot is new to the client.
+    /// Returns whether an object can become a plain removal (a closing without other data) now: it is in step
+    /// (up to date, in the default view), or a pending spawn that was sent, and its slot is new to the
+    /// client.
     pub(super) fn is_removable_plainly(&self, slot: u32) -> bool {
         let (word, bit) = (word_of(slot), bit_of(slot));
         let lacking = self.to_send.word(word) | self.with_new_elements.word(word);
@@ -281,7 +284,8 @@ impl Standings {
     }
 
     /// An object that is [removable plainly](Self::is_removable_plainly) is destroyed, and becomes a plain
-    /// removal. If it `goes_with_parent`, the client is told nothing of it.
+    /// removal. If `goes_with_parent` is true, it has no closing of its own, because the closing of its
+    /// parent also removes it.
     pub(super) fn remove_plainly(&mut self, slot: u32, goes_with_parent: bool) {
         debug_assert!(self.is_removable_plainly(slot), "slot {slot}");
         self.opening.remove(slot);
@@ -307,7 +311,8 @@ impl Standings {
         removed
     }
 
-    /// An object is tracked from now on. Returns its phase if it was a pending spawn or a plain removal.
+    /// An object is tracked from now on: the connection stores more than these bits about it. Returns its
+    /// phase if it was a pending spawn or a plain removal.
     pub(super) fn track(&mut self, slot: u32) -> Option<Phase> {
         let phase = self.phase(slot)?;
         self.unsent.remove(slot);
@@ -338,8 +343,8 @@ impl Standings {
         self.with_new_elements.set(slot, has_new_elements);
         self.out_of_step.set(slot, self.known.contains(slot) && !is_in_step);
         if is_in_step {
-            // From now on, shared segments contain the object's changes. If the connection also sent the
-            // changes of an object in step itself, one packet would contain the object twice.
+            // From now on, shared segments contain the object's changes. If the connection also sent these
+            // changes alone, one packet would contain the object twice.
             self.to_send.remove(slot);
         }
         self.check(word_of(slot));
@@ -357,8 +362,8 @@ impl Standings {
         self.check(word);
     }
 
-    /// No packet is in flight, and late acks have no effect any more. So no packet is about an earlier
-    /// object.
+    /// No packet is in flight, and late acks (of packets that counted as lost) have no effect any more.
+    /// Therefore no packet can be about an earlier object, and all used slots are forgotten.
     pub(super) fn forget_used(&mut self) {
         if let Some(removed) = &mut self.removed {
             (removed.used, removed.used_before) = (SparseSlots::default(), SparseSlots::default());
@@ -366,16 +371,17 @@ impl Standings {
         self.removed.take_if(|removed| removed.plain.is_empty());
     }
 
-    /// Forgets the used slots if all packets about their former objects come before `floor`. This is the
-    /// oldest packet that is neither acknowledged nor counted as lost. `next` is the next packet. Returns the
-    /// packet before which late acks may have no effect any more, if slots were forgotten.
+    /// Forgets the used slots if all packets about their former objects are older than `floor`, the oldest
+    /// packet that is neither acknowledged nor counted as lost. `next` is the next packet. Returns the packet
+    /// before which late acks may have no effect any more, if slots were forgotten.
     pub(super) fn forget_used_before(&mut self, floor: Sequence, next: Sequence) -> Option<Sequence> {
         let removed = self.removed.as_mut().filter(|removed| removed.boundary <= floor)?;
         removed.used_before = std::mem::take(&mut removed.used);
         Some(std::mem::replace(&mut removed.boundary, next))
     }
 
-    /// Finds out whether the client has all objects that exist, as [`KnownObjects::find_complete`] describes.
+    /// Checks whether the client has all objects that exist, and stores the result, as
+    /// [`KnownObjects::find_complete`] describes.
     pub(super) fn find_complete(&mut self, alive: &SlotSet, spawned: u64) {
         self.known.find_complete(alive, spawned);
     }

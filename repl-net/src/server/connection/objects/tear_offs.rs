@@ -1,6 +1,7 @@
 //! Objects that are torn off, while the client does not have all of their last state (S210).
 //!
-//! *Invariant:* an object in the list is known to the connection, and it is not being closed for good.
+//! *Invariant:* an object that is being torn off for a client is known to the connection. It is not being
+//! closed, unless it is sent again after the closing.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +19,9 @@ impl ObjectStates {
     }
 
     /// Returns the objects that are torn off and whose last state has arrived. `has_calls` says whether
-    /// reliable calls on an object have not arrived, because the end of the object waits for them, too. The
-    /// caller states that all packets before `floor` were acknowledged or counted as lost, and that `next` is
-    /// the next packet to send. Costs O(objects that are being torn off).
+    /// reliable calls on an object have not arrived yet: such an object is not returned. The caller states
+    /// that all packets before `floor` were acknowledged or counted as lost, and that `next` is the next
+    /// packet to send. Costs O(objects that are being torn off).
     pub(crate) fn arrived_tear_offs(
         &mut self,
         world: &World,
@@ -33,7 +34,7 @@ impl ObjectStates {
         if tear_offs.is_empty() {
             return Vec::new();
         }
-        // An object waits until the client was told of its subobjects.
+        // The tear-off of an object waits until the client knows the tear-offs of its subobjects.
         let is_untold = |child: u32| {
             let phase = self.tracked.get(child).map(|tracked| tracked.phase);
             tear_offs.contains_key(&child) || phase == Some(Phase::Closing(CloseReason::TearOff))

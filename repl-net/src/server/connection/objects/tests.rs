@@ -12,8 +12,8 @@ use crate::body::removal::CloseReason;
 use plain::{Plain, PlainTracked};
 use repl_sim::Rng;
 
-/// The slots that the test uses. The slots of the test are in two words of 64 slots. There are few slots, so
-/// that many objects use each slot one after another.
+/// The slots of the test, in two words of 64 slots. They are few, so that many objects use each slot one
+/// after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
 
 /// A packet in the test: its number, and its content with the slot and the generation of each object.
@@ -36,11 +36,9 @@ struct Pair {
     model: BTreeMap<u32, Plain>,
     /// The number of the next packet.
     next: u64,
-    /// The packets that may still be acked.
     in_flight: Vec<Packet>,
-    /// Packets with lower numbers count as lost if they were not acked.
+    /// Packets with lower numbers than this that were not acked count as lost.
     floor: u64,
-    /// How many objects were spawned so far.
     spawned: u64,
     blobs: u32,
 }
@@ -142,7 +140,7 @@ impl Pair {
     }
 
     fn spawn(&mut self, slot: u32) {
-        // A slot is used again when the client has removed the object that used it before.
+        // A slot is used again only after the client has removed its previous object.
         if !self.plain(slot).is_alive && !self.plain(slot).is_known {
             self.set_alive(slot);
             if self.rng.chance(0.2) { self.hide(slot) } else { self.show(slot, true) }
@@ -169,8 +167,8 @@ impl Pair {
         }
     }
 
-    /// Forgets slots that were used long ago. A slot that was used since the oldest packet in flight was sent
-    /// stays used, and which of the others are forgotten is not specified.
+    /// Forgets slots that were used long ago. A slot whose object was removed after the oldest packet in
+    /// flight was sent must still be used. Any of the others may be forgotten.
     fn forget_used(&mut self) {
         let floor = self.in_flight.iter().map(|(sequence, _)| *sequence).min().unwrap_or(self.next);
         self.states.forget_used_before(Sequence::new(floor), Sequence::new(self.next));
@@ -284,7 +282,7 @@ impl Pair {
         }
     }
 
-    /// Runs one tick: objects change, and one packet is sent with as many of the lacking changes as fit.
+    /// Runs one tick: objects change, and one packet is sent with some of the changes that the client lacks.
     fn tick(&mut self) {
         let mut changes = BTreeMap::new();
         for _ in 0..self.rng.below(20) {
@@ -465,7 +463,7 @@ impl Pair {
         }
     }
 
-    /// Drops a changelist from the full history of an object.
+    /// Drops a changelist from the history of an object, as if the history were full.
     fn evict(&mut self, slot: u32) {
         let (place, evicted) = (self.rng.below(self.next), self.handles());
         self.states.evicted(slot, place, &list(&evicted), |_| HandleSet::up_to(9));
@@ -478,7 +476,7 @@ impl Pair {
         }
     }
 
-    /// Acks a packet, which may count as lost already.
+    /// Acks a random packet, which may already count as lost.
     fn arrive(&mut self) {
         if self.in_flight.is_empty() {
             return;
@@ -505,7 +503,6 @@ impl Pair {
                     plain.proxy_arrived(sequence);
                     plain.opening_arrived(sequence);
                 }
-                // The slot may have another object by now.
                 let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
                 if is_current {
                     self.states.openings_arrived(sequence, word, bit);
@@ -555,7 +552,7 @@ impl Pair {
         }
     }
 
-    /// Makes the oldest packet that does not count as lost yet count as lost.
+    /// Declares lost the oldest packet that does not count as lost yet.
     fn lose(&mut self) {
         let Some((sequence, contents)) = self.in_flight.iter().find(|(sequence, _)| *sequence >= self.floor)
         else {
@@ -610,7 +607,6 @@ impl Pair {
                 }
                 self.states.closes_lost(sequence, slot as usize / 64, 1 << (slot % 64));
             }
-            // The part of the blob in the lost packet is sent again.
             Carried::Blob(blob) => {
                 if self.plain(slot).tracked.as_ref().is_some_and(|tracked| tracked.blob == Some(blob)) {
                     let generation = self.plain(slot).generation;

@@ -16,12 +16,10 @@ use crate::server::openings::SMALL_OPEN_BITS;
 /// The phase of an object on one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The opening of the object must be sent. In this phase, the object was not sent yet, or its opening
-    /// counts as lost. An opening that counts as lost may nevertheless have arrived.
+    /// The opening (first update) of the object must be sent: no opening was sent yet, or the last one counts
+    /// as lost. An opening that counts as lost may nevertheless have arrived.
     Unsent,
-    /// The opening of the object was sent, but is not acknowledged yet.
     Opening,
-    /// The client has the object.
     #[default]
     Open,
     /// The client must remove the object: its closing must be sent, or was sent and is not acknowledged yet.
@@ -31,7 +29,7 @@ pub(crate) enum Phase {
 /// Whether the client knows the current owner and role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ProxyState {
-    /// The client knows the owner and role, or the object's opening will contain them.
+    /// The client knows the owner and role, or the object's opening (first update) will contain them.
     #[default]
     UpToDate,
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
@@ -42,7 +40,7 @@ pub(crate) enum ProxyState {
     Sent(Sequence, Sequence),
 }
 
-/// What else follows from the ack of an object's closing.
+/// What else the connection does after the ack of an object's closing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AfterClosing {
     #[default]
@@ -58,40 +56,42 @@ pub(super) enum AfterClosing {
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
     /// The number of the first packet that may contain the object's opening. If the object is being closed,
-    /// this is the number of the first packet that may contain its closing. Earlier packets belong to an
-    /// earlier time at which the client had the object.
+    /// this is the number of the first packet that may contain its closing. Openings and closings in earlier
+    /// packets belong to an earlier time at which the client had the object.
     pub(crate) since: Sequence,
-    /// The number of the newest packet with the object's opening or closing, or with a part of its blob.
-    /// Packets are declared lost in the order of sending, so the content of earlier packets is not sent again
-    /// before this packet is declared lost.
+    /// The number of the newest packet with the object's opening or closing, or with a part of its blob (data
+    /// in several parts). Packets are declared lost in the order of sending, so the content of earlier
+    /// packets is not sent again before this packet is declared lost.
     pub(crate) carried: Sequence,
     /// The connection's position in the object's history: the changes from this position on were not sent.
     pub(crate) position: Option<u64>,
-    /// Changes that the client lacks in addition to those in the object's history, because they were lost, or
-    /// because there was no room for them.
+    /// Changes that the client lacks in addition to the changes in the object's history after `position`, for
+    /// example because they were lost or there was no room for them.
     pub(crate) pending: Changelist,
-    /// Changes that did not fit into packets in earlier ticks, with at most one entry for each collection or
-    /// map. The first waiting entry is sent next. Changes in `pending` are newer, unless they were lost.
-    /// Outdated changes are removed when they are pruned.
+    /// Changes that did not fit into packets in earlier ticks, with at most one list entry for each
+    /// collection or map. The first entry is sent next. Changes in `pending` are newer, unless they were
+    /// lost. Changes of removed items are dropped before sending.
     pub(crate) portions: Vec<Portions>,
     pub(crate) new_elements: NewElements,
     /// The collections whose elements were too large for an opening of the object, and which conditions may
     /// hide after the opening (S43). Until these elements have arrived, they are sent as if they were in the
     /// opening. In a box, because most objects have none.
     pub(super) owed: Option<Box<HandleSet>>,
-    /// Properties that the client had and may no longer see, each with the frame in which the client last saw
-    /// the property. The stored frame is zero if the client's value may be even older.
+    /// Properties that the client had and may no longer see, each with the frame (number of the tick) in
+    /// which the client last saw the property. The stored frame is zero if the client's value may be even
+    /// older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
     /// The id of the blob with an update of the object, if there is one.
     pub(crate) blob: Option<u32>,
     /// The number of bytes of the blob that could not begin when the object was last sent, because too many
     /// blobs were in flight. Zero if nothing of the object waits for this.
     pub(super) waiting_blob_bytes: usize,
-    /// The first handle of the property that was last sent as a blob, or zero if there was none.
+    /// The first handle of the property that was last sent as a blob (data in several parts), or zero if
+    /// there was none.
     pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
-    /// The number of bits of the last opening of the object, or zero if there was none.
+    /// The number of bits of the last opening (first update) of the object, or zero if there was none.
     pub(crate) open_bits: usize,
     /// Whether an opening of the object that may have arrived contains items of collections. After an opening
     /// with items, a later opening must not empty the collections.
@@ -101,8 +101,8 @@ pub(crate) struct Tracked {
     /// the connection sends the whole object again, without the properties that only openings contain (S43).
     pub(crate) arrived_late: bool,
     pub(super) after_closing: AfterClosing,
-    /// When the closing of the object was first sent, first waited for the calls on the object, or last made
-    /// progress.
+    /// The time when the closing (removal) of the object was first sent or first waited for the calls on the
+    /// object. It begins again when a part of the closing arrives.
     pub(super) closing_since: Option<Duration>,
 }
 
@@ -138,7 +138,6 @@ impl Tracked {
         !self.lacks_values() && self.blob.is_none() && self.owed.is_none() && self.new_elements.is_empty()
     }
 
-    /// Returns whether changes of the object, or its owner and role, must still be sent to the client.
     pub(super) fn lacks_something(&self) -> bool {
         self.lacks_values() || matches!(self.proxy, ProxyState::Unsent(_))
     }
@@ -148,13 +147,12 @@ impl Tracked {
         self.position.is_some() || !self.pending.is_empty() || !self.portions.is_empty()
     }
 
-    /// Returns whether new elements of the object must still be sent.
     pub(super) fn lacks_new_elements(&self) -> bool {
         self.pending.has_new_elements() || !self.portions.is_empty()
     }
 
-    /// Returns whether each change sends the opening of the object again until the ack, because the opening
-    /// is small.
+    /// Returns whether each change sends the opening (first update) of the object again until the ack,
+    /// because the opening is small.
     pub(crate) fn repeats_opening(&self) -> bool {
         self.phase == Phase::Opening && self.open_bits <= SMALL_OPEN_BITS
     }
@@ -183,13 +181,14 @@ impl Tracked {
         self.owed = (!left.is_empty()).then(|| Box::new(left));
     }
 
-    /// Returns whether nothing else is stored about this object, so that it need not be tracked if it is up
-    /// to date.
+    /// Returns whether the client keeps no values that it may not see now, and has acknowledged all new
+    /// elements. Such an object need not be tracked if it is up to date.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }
 
-    /// Returns the frame in which the client last saw a property, or zero if this frame is not known.
+    /// Returns the frame (number of the tick) in which the client last saw a property, or zero if this frame
+    /// is not known.
     pub(super) fn left_at(&self, property: PropertyIndex) -> u64 {
         self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::tracked::Tracked;
 
-/// A list of entries is never shrunk below this length.
+/// The list of entries is shrunk only if it is longer than this.
 const LEAST_PLACES: usize = 8;
 
 /// [`TrackedObjects::has_overdue_close`] examines all entries within this many calls.
@@ -20,15 +20,15 @@ const SEARCH_CALLS: usize = 256;
 pub(super) struct TrackedObjects {
     entries: Vec<Option<MeasuredObject>>,
     free: Vec<u32>,
-    /// For each slot that has an entry, the index of the entry. A list with a place for each slot would take
-    /// more memory than everything else that is stored for a client that sees a small part of a large world.
+    /// For each slot that has an entry, the index of the entry. A map is used because a list with an element
+    /// for each slot would take too much memory for a client that sees a small part of a large world.
     at: HashMap<u32, u32, BuildHasherDefault<SlotHasher>>,
-    /// Slots of entries that must be measured again. A slot may be in `stale` twice, or its entry may have
+    /// Slots of entries that must be measured again. A slot may be in this list twice, and its entry may have
     /// been removed.
     stale: Vec<u32>,
-    /// About how many bytes all measured entries take on the heap.
+    /// The approximate number of bytes that all measured entries take on the heap.
     held_bytes: usize,
-    /// The entry at which the search for overdue closings continues.
+    /// The entry at which the search for overdue closings (removals) continues.
     cursor: usize,
     /// The objects that are being closed, if a part of their closing has arrived since the search has last
     /// examined them.
@@ -39,9 +39,8 @@ pub(super) struct TrackedObjects {
 struct MeasuredObject {
     slot: u32,
     tracked: Tracked,
-    /// About how many bytes the entry took on the heap when it was last measured.
+    /// The approximate number of bytes that the entry took on the heap when it was last measured.
     held_bytes: usize,
-    /// Whether the entry must be measured again.
     is_stale: bool,
 }
 
@@ -113,8 +112,8 @@ impl TrackedObjects {
         Some(removed.tracked)
     }
 
-    /// Returns about how many bytes the entries take on the heap. The counted memory is used for changes that
-    /// the client lacks, and for unacknowledged new elements. Costs O(entries changed since the last call).
+    /// Returns about how many bytes the entries take on the heap. Costs O(entries changed since the last
+    /// call).
     pub(super) fn measure_memory(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
@@ -129,7 +128,7 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Records that a part of the closing of an object has arrived, if it is being closed.
+    /// Records that a part of the closing (removal) of an object has arrived, if it is being closed.
     pub(super) fn close_progressed(&mut self, slot: u32) {
         if self.get(slot).is_some_and(Tracked::is_closing) {
             self.progressed.insert(slot);

@@ -1,4 +1,4 @@
-//! Facts about the objects of a client that the next tick must decide about.
+//! The changes of a client's view of objects that the next tick must decide about.
 //!
 //! *Invariant:* an object that is leaving is known to the connection.
 
@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use crate::body::role::Proxy;
 use crate::body::sparse_slots::SparseSlots;
 
-/// What the next tick decides.
 #[derive(Debug, Default)]
 pub(crate) struct Undecided {
-    /// The objects that the client may not see now. They are closed in the next tick.
+    /// The objects that the client may not see now. The next tick begins to remove them from the client.
     pub(super) leaving: SparseSlots,
     /// The objects whose owner or role may have changed for the client, each with the state that the client
     /// was told.

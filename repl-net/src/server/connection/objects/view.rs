@@ -1,8 +1,8 @@
 //! The views of a client: how it sees each object. A client may own the object, record a replay, have
 //! switches of its own, have the default view, or not see the object at all.
 //!
-//! *Invariant:* if a client knows an object and takes its shared data, the client has the default view of it
-//! and sees it for the same reason as most clients.
+//! *Invariant:* if a client has an object and receives its shared data, the client has the default view of
+//! it, and the object is in its sight or visible to everyone.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) struct View {
     id: ConnectionId,
     is_replay: bool,
     /// Objects whose shared data this client does not receive, including objects that the client does not
-    /// have: its view of them is not the default view, or it sees them although their cells are out of its
+    /// have: their view is not the default view, or the client sees them although their cells are out of its
     /// sight.
     pub(super) own: SparseSlots,
     /// Objects that the client owns, including objects that it does not have yet. The openings of objects
@@ -36,7 +36,7 @@ pub(crate) struct View {
     /// Objects that are hidden from the client. Objects can be hidden even before the client's first packet
     /// has arrived.
     pub(super) hidden: SparseSlots,
-    /// The cells that the client has in sight. `None` if the client has had neither viewpoints nor groups.
+    /// The cells that the client has in sight. `None` if the client has never had viewpoints or groups.
     pub(super) sight: Option<Box<Sight>>,
     /// State that most clients do not have.
     rare: Option<Box<Rare>>,
@@ -62,7 +62,7 @@ struct Rare {
     tear_offs: TearOffs,
 }
 
-/// The objects that are being torn off.
+/// The objects that are being torn off (see [`Rare::tear_offs`]).
 pub(super) type TearOffs = BTreeMap<u32, Option<Sequence>>;
 
 impl View {
@@ -110,7 +110,7 @@ impl View {
         carriers.any(|carrier| world.store.objects[carrier as usize].owner() == Some(self.id))
     }
 
-    /// Returns in which ring an object is, if it is in sight.
+    /// Returns whether an object is in sight or only kept. Returns `None` if it is neither.
     pub(crate) fn ring_of(&self, world: &World, slot: u32) -> Option<Ring> {
         match world.cells.home(slot) {
             Home::Everyone => Some(Ring::InSight),
@@ -119,7 +119,6 @@ impl View {
         }
     }
 
-    /// Returns whether the client has viewpoints.
     pub(crate) fn has_viewpoints(&self) -> bool {
         self.sight.as_ref().is_some_and(|sight| !sight.viewpoints().is_empty())
     }
@@ -131,19 +130,17 @@ impl View {
         !self.hidden.is_empty() && is_any_hidden()
     }
 
-    /// Returns whether the client owns an object.
     #[inline]
     pub(crate) fn owns(&self, slot: u32) -> bool {
         self.owned.contains(slot)
     }
 
-    /// Returns the objects that the client owns and everything that is attached to them, which it may see
-    /// although it is out of its sight.
+    /// Returns the objects that the client owns and all objects that are attached to them. The client may see
+    /// these objects even if they are out of its sight.
     pub(crate) fn carried(&self, world: &World) -> Vec<u32> {
         self.owned.iter().flat_map(|slot| world.cells.with_attached(slot)).collect()
     }
 
-    /// Returns whether this client is in the audience of an object.
     #[inline]
     pub(crate) fn is_in_audience(&self, world: &World, slot: u32) -> bool {
         if world.audiences.is_empty() {
@@ -190,7 +187,6 @@ impl View {
         self.rare.as_ref().is_some_and(|rare| rare.far.contains(slot))
     }
 
-    /// Returns whether there is any object that [is far](Self::is_far).
     pub(crate) fn is_far_from_any(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| !rare.far.is_empty())
     }
@@ -228,7 +224,6 @@ impl View {
         far.flat_map(|cell| world.cells.members(cell)).copied().collect()
     }
 
-    /// Records whether the client may not see the `NearOnly` properties of an object.
     pub(super) fn set_far(&mut self, slot: u32, is_far: bool) {
         if is_far != self.is_far(slot) {
             self.rare.get_or_insert_default().far.set(slot, is_far);
@@ -236,7 +231,8 @@ impl View {
         }
     }
 
-    /// Returns the handles of an object that are switched differently for this connection than declared.
+    /// Returns the handles of an object that this connection has switched to another state than the declared
+    /// one.
     fn switched_of(&self, slot: u32) -> Option<&HandleSet> {
         self.rare.as_ref()?.switched.get(&slot)
     }
@@ -262,9 +258,9 @@ impl View {
         object.mask(world.store.conditions(slot), flags, self.switched_of(slot)).into_owned()
     }
 
-    /// Returns whether the connection can take the shared data of an object, according to the current
-    /// conditions, settings and place of the object: it has the default view of the object, and all clients
-    /// see the object, or its cell is in sight. The argument `ring` is what [`ring_of`](Self::ring_of)
+    /// Returns whether the connection can send the shared data of an object, according to the current
+    /// conditions, settings and position: the client must have the default view of the object, and either all
+    /// clients see the object or its cell is in sight. The argument `ring` is what [`ring_of`](Self::ring_of)
     /// returns.
     pub(crate) fn is_shared_now(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let object = &world.store.objects[slot as usize];
@@ -276,34 +272,31 @@ impl View {
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
     }
 
-    /// Returns whether this client owns an object, and bands may delay the shared data of the object. Nothing
-    /// is delayed for an owner, so it does not take the shared data.
+    /// Returns whether this client owns an object, and bands (ranges of distances) may delay the shared data
+    /// of the object. Nothing is delayed for an owner, so an owner then does not receive the shared data.
     fn bands_would_delay_owner(&self, world: &World, slot: u32) -> bool {
         let is_owner = || world.store.objects[slot as usize].owner() == Some(self.id);
         world.cells.have_bands() && is_owner() && matches!(world.cells.home(slot), Home::Cell(_))
     }
 
-    /// Returns whether the connection takes the shared data of an object that it knows.
+    /// Returns whether the client receives the shared data of an object that it has or is receiving.
     pub(crate) fn is_shared(&self, slot: u32) -> bool {
         !self.own.contains(slot)
     }
 
-    /// Returns the connection of the client.
     pub(crate) fn id(&self) -> ConnectionId {
         self.id
     }
 
-    /// Returns the points from which the client sees.
     pub(crate) fn viewpoints(&self) -> &[Position] {
         self.sight.as_ref().map_or(&[], |sight| sight.viewpoints())
     }
 
-    /// Returns the groups of the connection, in ascending order.
     pub(crate) fn groups(&self) -> &[Group] {
         self.sight.as_ref().map_or(&[], |sight| sight.groups())
     }
 
-    /// Returns the cells in sight as words about their strips, in ascending order of the strips.
+    /// Returns the cells in sight as bit masks, in the order that [`Sight::spans`] describes.
     pub(crate) fn spans(&self) -> &[Span] {
         self.sight.as_ref().map_or(&[], |sight| sight.spans())
     }
@@ -321,13 +314,14 @@ impl View {
         }
     }
 
-    /// Returns whether the openings for this client can be shared with other clients at all. This is false
-    /// for a client that sees most objects in another way than most clients.
+    /// Returns whether the openings (first updates) for this client can be shared with other clients at all.
+    /// This is false for a client that sees most objects in another way than most clients.
     pub(crate) fn shares_openings(&self) -> bool {
         !self.is_replay
     }
 
-    /// Returns the mask of the objects in a word whose openings can be shared with other clients.
+    /// Returns the mask of the objects in a word (of 64 slots) whose openings can be shared with other
+    /// clients.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }
@@ -337,7 +331,6 @@ impl View {
         self.default_openings_in(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone.
     pub(super) fn switch(
         &mut self,
         conditions: &ConditionMasks,
@@ -374,13 +367,13 @@ impl View {
         }
     }
 
-    /// Returns whether this client has no settings of its own for an object, and does not own it.
+    /// Returns whether this client has no settings of its own for an object, does not own it, and no rare
+    /// state is stored.
     pub(super) fn is_plain(&self, slot: u32) -> bool {
         let sets = [&self.own, &self.owned, &self.hidden];
         self.rare.is_none() && !sets.into_iter().any(|set| set.contains(slot))
     }
 
-    /// Frees the memory of rare state if there is none.
     fn free_rare(&mut self) {
         let is_empty = |rare: &Rare| {
             rare.switched.is_empty()
@@ -394,24 +387,22 @@ impl View {
         }
     }
 
-    /// Returns the changes that the next tick must decide about, if there are any.
     pub(super) fn undecided(&self) -> Option<&Undecided> {
         self.rare.as_ref().map(|rare| &rare.undecided)
     }
 
-    /// Changes the list of changes that the next tick must decide about.
+    /// Lets `change` modify the list of changes that the next tick must decide about.
     pub(super) fn change_undecided<R>(&mut self, change: impl FnOnce(&mut Undecided) -> R) -> R {
         let result = change(&mut self.rare.get_or_insert_default().undecided);
         self.free_rare();
         result
     }
 
-    /// Returns the last states of objects that were removed from the server, if there are any.
     pub(super) fn last_states(&self) -> Option<&LastStates> {
         self.rare.as_ref().map(|rare| &rare.last_states)
     }
 
-    /// Changes the last states of objects that were removed from the server.
+    /// Lets `change` modify the stored last states of removed objects.
     pub(super) fn change_last_states<R>(&mut self, change: impl FnOnce(&mut LastStates) -> R) -> R {
         let result = change(&mut self.rare.get_or_insert_default().last_states);
         self.free_rare();
@@ -439,7 +430,8 @@ impl View {
         self.rare.as_ref().is_some_and(|rare| !rare.tear_offs.is_empty())
     }
 
-    /// Takes the objects that are torn off. The caller must [put them back](Self::put_tear_offs).
+    /// Removes and returns the objects that are torn off. The caller must [put them
+    /// back](Self::put_tear_offs).
     pub(super) fn take_tear_offs(&mut self) -> TearOffs {
         self.rare.as_mut().map_or_else(TearOffs::new, |rare| std::mem::take(&mut rare.tear_offs))
     }

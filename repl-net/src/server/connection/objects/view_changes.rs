@@ -1,8 +1,8 @@
-//! Changes of the view: which properties of an object the client may see from now on, and which values it
-//! lacks then.
+//! Changes of the view: which properties of an object the client may see from now on, and which values the
+//! client lacks after such a change.
 //!
-//! *Invariant:* a property that the client may see again is sent, unless it is known that the client has its
-//! current value.
+//! *Invariant:* a property that the client may see again is sent, unless the connection knows that the client
+//! has the current value.
 
 use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 use repl_link::parts::Sequence;
@@ -11,8 +11,8 @@ use super::{ObjectStates, Phase, ProxyState};
 use crate::server::world::World;
 
 impl ObjectStates {
-    /// Stores whether the client takes the shared data of an object. Returns `false` if the client does not
-    /// receive the object, or if nothing of it was sent yet and the shared opening is still right.
+    /// Stores whether the client receives the shared data of an object. Returns `false` if the client does
+    /// not receive the object, or if nothing of it was sent yet and the shared opening is still right.
     pub(crate) fn set_view(&mut self, slot: u32, is_shared: bool) -> bool {
         self.view.own.set(slot, !is_shared);
         if !self.is_known(slot) || is_shared && self.standings.unsent().contains(slot) {
@@ -38,13 +38,13 @@ impl ObjectStates {
         self.view.set_far(slot, is_far);
     }
 
-    /// Returns the frame in which the client last saw a property that it may not see now, or zero if this
-    /// frame is not known.
+    /// Returns the frame (number of the tick) in which the client last saw a property that it may not see
+    /// now, or zero if this frame is not known.
     pub(crate) fn left_at(&self, slot: u32, property: PropertyIndex) -> u64 {
         self.tracked.get(slot).map_or(0, |tracked| tracked.left_at(property))
     }
 
-    /// Switches a property with a custom condition on or off for this connection alone. After this call, the
+    /// Switches a property with a custom condition on or off only for this connection. After this call, the
     /// caller must [set the view](Self::set_view).
     pub(crate) fn switch(
         &mut self,
@@ -75,11 +75,11 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Changes which properties of an object the client may see. The argument `properties` contains
-    /// properties, each with a flag that is true if the client may now see the property, and false if it may
-    /// no longer see it. The argument `changed_at` returns the frame in which a property last changed, if
-    /// frames are recorded. Returns the properties that the client may see now, and of which it lacks the
-    /// current value. Returns `None` if the whole object must be sent or closed.
+    /// Changes which properties of an object the client may see. Each element of `properties` is a property,
+    /// its handles, and a flag that is true if the client may now see the property, and false if it may no
+    /// longer see it. The argument `changed_at` returns the frame in which a property last changed, if frames
+    /// are recorded. Returns the properties that the client may see now, and of which it lacks the current
+    /// value. Returns `None` if the whole object must be sent or closed.
     pub(crate) fn change_view(
         &mut self,
         slot: u32,
@@ -101,7 +101,7 @@ impl ObjectStates {
                 }
                 tracked.left.retain(|(left, _)| *left != property);
             } else {
-                // The elements that did not fit into an opening are still sent.
+                // Elements of collections in `owed`, which did not fit into an opening, are still sent.
                 let mut dropped = handles;
                 let is_owed = tracked.owed.as_ref().is_some_and(|owed| owed.intersects(&dropped));
                 tracked.owed.iter().for_each(|owed| dropped.difference(owed));
@@ -113,8 +113,8 @@ impl ObjectStates {
         Some(lacking)
     }
 
-    /// Drops from `owed` the collections that even an opening may not contain now. Returns whether there were
-    /// any.
+    /// Drops from `owed` the collections that even an opening (first update) may not contain now. Returns
+    /// whether any were dropped.
     pub(crate) fn cancel_owed(&mut self, world: &World, slot: u32) -> bool {
         let Some(owed) = self.tracked.get(slot).and_then(|tracked| tracked.owed.as_ref()) else {
             return false;

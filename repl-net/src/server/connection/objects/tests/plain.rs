@@ -7,7 +7,6 @@ use repl_link::parts::Sequence;
 use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::body::removal::CloseReason;
 
-/// The state of one object for a client, in the naive model. The model has one field for each fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plain {
     pub(super) generation: u32,
@@ -17,7 +16,7 @@ pub(super) struct Plain {
     pub(super) is_owned: bool,
     pub(super) is_known: bool,
     pub(super) was_used: bool,
-    /// The number of the next packet when the client had removed the last object.
+    /// The number of the next packet at the time when the client had removed the previous object of the slot.
     pub(super) removed_at: u64,
     /// The phase of the object if it is a pending spawn.
     pub(super) spawn: Option<Phase>,
@@ -67,7 +66,7 @@ impl Plain {
         self.is_known && is_whole && !self.has_own_view && is_up_to_date
     }
 
-    /// Returns whether the client must be told nothing but that the object is gone, if it is destroyed now.
+    /// Returns whether only a closing must be sent to the client if the object is destroyed now.
     pub(super) fn is_removable_plainly(&self) -> bool {
         let is_seen_plainly = !(self.is_hidden || self.has_own_view || self.is_owned);
         let is_here = self.is_known && !self.was_used && self.spawn != Some(Phase::Unsent);
