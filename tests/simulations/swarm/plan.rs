@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
     /// The weight of each class when the class of a new object is chosen at random.
-    pub(crate) weights: [u64; 8],
+    pub(crate) weights: [u64; 9],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
     /// The number of packets that each burst loses, in the order of the bursts.
@@ -123,10 +123,12 @@ impl Plan {
         };
         let mtu_bytes = pick(&mut rng, &[576, 800, 1_200, 1_200, 1_472]);
         let with_bursts = rng.chance(0.4);
-        // Hoards and vaults have separate random generators, so that seeds without them run as before.
+        // Hoards, vaults and scrolls have separate random generators, so that seeds without them run as before.
         let mut own = Rng::new(seed).fork(9);
         let mut switching = Rng::new(seed).fork(11);
         let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };
+        let mut writing = Rng::new(seed).fork(35);
+        let scrolls = if writing.chance(0.4) { writing.range(1..9) } else { 0 };
         let hoards = if own.chance(0.6) { own.range(1..5) } else { 0 };
         let mut plan = Self {
             seed,
@@ -139,7 +141,17 @@ impl Plan {
             churn: pick(&mut rng, &[0.0, 0.02, 0.2]),
             view_flips: pick(&mut rng, &[0.0, 0.05, 0.3]),
             joins: pick(&mut rng, &[0.0, 0.005, 0.03]),
-            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards, vaults, 0, 0],
+            weights: [
+                rng.range(1..9),
+                rng.below(6),
+                rng.below(3),
+                rng.below(6),
+                hoards,
+                vaults,
+                0,
+                0,
+                scrolls,
+            ],
             down: conditions(&mut rng, down_loss, mtu_bytes),
             up: conditions(&mut rng, up_loss, mtu_bytes),
             bursts: if with_bursts {

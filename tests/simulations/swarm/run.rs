@@ -11,7 +11,7 @@ use repl::{
 };
 
 use crate::canary::scan;
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Sign, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Scroll, Sign, Vault};
 use crate::follower::Follower;
 use crate::host::{self, HostSeat};
 use crate::ledger::hash;
@@ -280,6 +280,7 @@ impl Run {
             .register::<Vault>()
             .register::<Chest>()
             .register::<Pack>()
+            .register::<Scroll>()
             .register::<Actor>();
         if self.plan.has_birds() {
             client.register::<Bird>();

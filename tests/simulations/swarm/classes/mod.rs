@@ -87,6 +87,7 @@ mod dot;
 mod hoard;
 mod ink;
 mod pack;
+mod scroll;
 mod sign;
 mod vault;
 
@@ -97,6 +98,7 @@ pub(crate) use dot::Dot;
 pub(crate) use hoard::Hoard;
 pub(crate) use ink::Ink;
 pub(crate) use pack::Pack;
+pub(crate) use scroll::Scroll;
 pub(crate) use sign::Sign;
 pub(crate) use vault::Vault;
 

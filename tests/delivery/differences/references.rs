@@ -1,0 +1,90 @@
+//! References inside values that are sent as differences: null while the client lacks the object, and valid
+//! as soon as it has it.
+
+use repl::prelude::*;
+
+use crate::support::{Room, size};
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Unit {
+    #[replicated(delta)]
+    friends: Vec<ObjectRef<Self>>,
+    #[replicated(delta)]
+    names: Vec<Name>,
+    number: u32,
+}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Name {
+    of: Option<ObjectRef<Unit>>,
+    text: String,
+}
+
+fn seen(room: &Room, unit: ObjectRef<Unit>) -> &Unit {
+    room.client().get(unit).expect("the client has it")
+}
+
+fn show(room: &mut Room, unit: ObjectRef<Unit>, is_visible: bool) {
+    let id = room.guests[0].id;
+    room.server.object(unit).set_visible(id, is_visible);
+    room.settle();
+}
+
+/// Returns a room with one client, a unit that it sees, and one that it does not see but that is a friend of
+/// the first.
+fn friends() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Unit>();
+    });
+    let one = room.server.spawn(Unit::default());
+    let hidden = room.server.spawn(Unit { number: 2, ..Unit::default() });
+    room.enter();
+    show(&mut room, hidden, false);
+    let list = (0..60).map(|at| if at == 30 { hidden } else { one });
+    room.server[one].friends = list.collect();
+    room.server[one].names = vec![Name { of: Some(hidden), text: "hidden".into() }];
+    room.settle();
+    (room, one, hidden)
+}
+
+#[test]
+fn s241_references_in_a_base_become_valid_with_their_objects() {
+    let (mut room, one, hidden) = friends();
+    assert_eq!(seen(&room, one).friends[30], ObjectRef::NULL);
+    show(&mut room, hidden, true);
+    assert_eq!(seen(&room, one).friends[30], hidden);
+    assert_eq!(seen(&room, one).names[0].of, Some(hidden));
+}
+
+#[test]
+fn s241_a_difference_keeps_references_that_were_null_on_the_client() {
+    let (mut room, one, hidden) = friends();
+    room.server[one].friends.insert(10, one);
+    let packets = room.tick_one();
+    assert!(size(&packets) <= 24, "{} bytes are no difference", size(&packets));
+    room.hear(0, &packets);
+    room.acknowledge();
+    room.settle();
+    assert_eq!(seen(&room, one).friends[31], ObjectRef::NULL);
+    show(&mut room, hidden, true);
+    assert_eq!(seen(&room, one).friends, room.server[one].friends);
+    room.server[one].friends.remove(0);
+    room.server[one].names.push(Name { of: None, text: "nobody".into() });
+    room.settle();
+    assert_eq!(seen(&room, one).friends, room.server[one].friends);
+    assert_eq!(seen(&room, one).names, room.server[one].names);
+}
+
+#[test]
+fn s241_references_become_null_and_valid_again_with_their_objects() {
+    let (mut room, one, hidden) = friends();
+    for _ in 0..3 {
+        show(&mut room, hidden, true);
+        assert_eq!(seen(&room, one).friends, room.server[one].friends);
+        show(&mut room, hidden, false);
+        assert_eq!(seen(&room, one).friends.iter().filter(|friend| friend.is_null()).count(), 1);
+        room.server[one].friends.insert(0, one);
+        room.settle();
+    }
+}
