@@ -25,6 +25,8 @@ struct Car {
     radio: u8,
     #[replicated]
     ahead: ObjectRef<Self>,
+    #[replicated(delta)]
+    log: String,
 }
 
 /// Runs a busy world with losses. Returns every packet to every client, tick by tick.
@@ -44,7 +46,7 @@ fn record(share: bool, mtu_bytes: usize) -> Vec<Vec<Packets>> {
     };
     for tick in 0..150 {
         for _ in 0..8 {
-            let (at, what) = (next(cars.len()), next(12));
+            let (at, what) = (next(cars.len()), next(13));
             let car = cars[at];
             match what {
                 0 => room.server[car].fuel += 1,
@@ -62,6 +64,7 @@ fn record(share: bool, mtu_bytes: usize) -> Vec<Vec<Packets>> {
                     )
                 }
                 8 => room.server[car].radio = tick as u8,
+                12 => room.server[car].log.push_str("on "),
                 9 => {
                     room.server.despawn(car);
                     cars[at] = room.server.spawn(Car { fuel: 3, ..Car::default() });
@@ -83,6 +86,7 @@ fn record(share: bool, mtu_bytes: usize) -> Vec<Vec<Packets>> {
         for &car in &cars {
             let (shown, truth) = (guest.client.get(car).unwrap(), &room.server[car]);
             assert_eq!((shown.place, &shown.plate, &shown.parts), (truth.place, &truth.plate, &truth.parts));
+            assert_eq!(shown.log, truth.log);
         }
     }
     ticks

@@ -1,7 +1,7 @@
 //! Properties that are sent as differences (R23).
 
 mod references;
-mod worlds;
+mod round_trips;
 
 use repl::prelude::*;
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};

@@ -83,6 +83,10 @@ struct Actor {
     grid: Vec<Vec<bool>>,
     bags: FastArray<Bag>,
     numbers: FastArray<u8>,
+    #[replicated(delta)]
+    story: String,
+    #[replicated(delta)]
+    heroes: Vec<ObjectRef<Self>>,
     #[replicated(skip)]
     calls: u32,
 }
@@ -103,8 +107,10 @@ impl Actor {
         let bag =
             |bag: &Bag| bag.marks.len() + BESIDE_ITEM * bag.inner.len() + size_of::<Bag>() + BESIDE_ITEM;
         let items = self.bags.iter().map(bag).sum::<usize>() + BESIDE_ITEM * self.numbers.len();
-        let beside = self.name.len() + words + limbs + grid + items + 8 * self.friends.len();
-        (beside, self.friends.len() + self.bags.len() + 1)
+        // Up to three earlier values are kept, and the form from which references are read again.
+        let differing = 5 * (self.story.len() + 8 * self.heroes.len());
+        let beside = self.name.len() + words + limbs + grid + items + 8 * self.friends.len() + differing;
+        (beside, self.friends.len() + self.heroes.len() + self.bags.len() + 1)
     }
 }
 

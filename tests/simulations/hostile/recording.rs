@@ -55,7 +55,7 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
     for _ in 0..ticks {
         for _ in 0..5 {
             let at = numbers.below(actors.len());
-            match numbers.below(17) {
+            match numbers.below(20) {
                 10 => actors.push(room.server.spawn(Actor { score: 9, ..Actor::default() })),
                 // The static actor is spawned or despawned.
                 15 => match room.server.find_static::<Actor>(PATH) {
@@ -121,6 +121,11 @@ fn change(actor: &mut Actor, what: usize, other: ObjectRef<Actor>, large: bool, 
         14 if number < 40 => actor.numbers.clear(),
         14 if number < 90 => drop(actor.numbers.pop()),
         14 => actor.numbers.extend((0..number % 5).map(|number| number as u8)),
+        17 | 18 => {
+            let at = number.min(actor.story.len());
+            actor.story.insert_str(at, "then ");
+        }
+        19 => actor.heroes.insert(number.min(actor.heroes.len()), other),
         8 => actor.letter = char::from(number as u8),
         _ => actor.grid = vec![vec![true; number % 4]; number % 6],
     }
