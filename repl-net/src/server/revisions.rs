@@ -13,7 +13,11 @@ use crate::body::by_property::{ByProperty, PropertyKey};
 
 /// The revisions of the properties of all objects that are sent as differences.
 #[derive(Debug, Default)]
-pub(crate) struct Revisions(ByProperty<PropertyRevisions>);
+pub(crate) struct Revisions {
+    by_property: ByProperty<PropertyRevisions>,
+    /// The properties with an earlier value that no connection uses any more.
+    unused: Mutex<Vec<PropertyKey>>,
+}
 
 /// The number of a value of a property, which counts its changes. A packet contains only the lower bits, as a
 /// [`Revision`].
@@ -67,20 +71,20 @@ impl Revisions {
     /// differences.
     pub(crate) fn begin(&mut self, slot: u32, handles: impl Iterator<Item = u32>) {
         for handle in handles {
-            self.0.or_default((slot, handle));
+            self.by_property.or_default((slot, handle));
         }
     }
 
     /// Forgets the object in a slot.
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.0.remove_object(slot);
+        self.by_property.remove_object(slot);
     }
 
     /// Records that a value was replaced by another one.
     pub(crate) fn replaced(&mut self, slot: u32, handle: u32, base: DeltaBase) {
-        let Some(property) = self.0.get_mut((slot, handle)) else { return };
+        let Some(property) = self.by_property.get_mut((slot, handle)) else { return };
         let PropertyRevisions { current, kept, .. } = property;
-        kept.retain_mut(|kept| *kept.users.get_mut() > 0 && current.wrapping_sub(kept.count) < OLDEST);
+        kept.retain(|kept| current.wrapping_sub(kept.count) < OLDEST);
         let users = std::mem::take(property.users.get_mut());
         if users > 0 {
             if kept.len() >= MOST_BASES {
@@ -93,21 +97,31 @@ impl Revisions {
     }
 
     pub(crate) fn get(&self, property: PropertyKey) -> Option<&PropertyRevisions> {
-        self.0.get(property)
+        self.by_property.get(property)
     }
 
     /// Records that a connection no longer uses a value as a base.
     pub(crate) fn release(&self, property: PropertyKey, count: Count) {
-        if let Some(users) = self.get(property).and_then(|property| property.users_of(count)) {
-            users.fetch_sub(1, Ordering::Relaxed);
+        let users = self.get(property).and_then(|property| property.users_of(count));
+        if users.is_some_and(|users| users.fetch_sub(1, Ordering::Relaxed) == 1) {
+            self.unused.lock().unwrap_or_else(PoisonError::into_inner).push(property);
+        }
+    }
+
+    /// Frees the earlier values that no connection uses any more.
+    pub(crate) fn free_unused(&mut self) {
+        for key in self.unused.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            if let Some(property) = self.by_property.get_mut(key) {
+                property.kept.retain_mut(|kept| *kept.users.get_mut() > 0);
+            }
         }
     }
 
     /// Returns about how many bytes of memory the earlier values take. Costs O(properties).
     pub(crate) fn bytes(&self) -> usize {
-        let kept = self.0.values().flat_map(|property| &property.kept);
+        let kept = self.by_property.values().flat_map(|property| &property.kept);
         kept.map(|kept| size_of::<Kept>() + kept.base.bytes()).sum::<usize>()
-            + self.0.len() * (size_of::<PropertyRevisions>() + size_of::<PropertyKey>())
+            + self.by_property.len() * (size_of::<PropertyRevisions>() + size_of::<PropertyKey>())
     }
 }
 

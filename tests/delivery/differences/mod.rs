@@ -1,5 +1,6 @@
 //! Properties that are sent as differences (R23).
 
+mod bases;
 mod references;
 mod round_trips;
 
@@ -22,20 +23,20 @@ struct Page {
 
 /// Bits that are set one after the other: a difference says which.
 mod fog {
-    use super::*;
+    use super::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
-    pub const NAME: &str = "fog";
-    pub type State = Vec<u64>;
+    pub(super) const NAME: &str = "fog";
+    pub(super) type State = Vec<u64>;
 
-    pub fn state(value: &Vec<u64>) -> Vec<u64> {
+    pub(super) fn state(value: &Vec<u64>) -> Vec<u64> {
         value.clone()
     }
 
-    pub fn is_same(one: &Vec<u64>, other: &Vec<u64>) -> bool {
+    pub(super) fn is_same(one: &Vec<u64>, other: &Vec<u64>) -> bool {
         one == other
     }
 
-    pub fn write(base: &Vec<u64>, value: &Vec<u64>, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub(super) fn write(base: &Vec<u64>, value: &Vec<u64>, writer: &mut BitWriter) -> Result<(), WriteError> {
         if base.len() != value.len() {
             return Err(WriteError::Other("another map"));
         }
@@ -49,7 +50,7 @@ mod fog {
         Ok(())
     }
 
-    pub fn read(
+    pub(super) fn read(
         base: &Vec<u64>,
         reader: &mut BitReader<'_>,
         _: &mut ReferenceMap<'_>,
@@ -87,7 +88,7 @@ fn bytes_of(room: &mut Room, page: ObjectRef<Page>, change: impl FnOnce(&mut Pag
     room.settle();
     change(&mut room.server[page]);
     let packets = room.tick_one();
-    room.hear(0, &packets);
+    room.deliver(0, &packets);
     room.acknowledge();
     room.settle();
     let (here, there) = (&room.server[page], room.client().get(page).expect("the client has it"));

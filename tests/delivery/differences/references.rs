@@ -49,7 +49,7 @@ fn friends() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
 }
 
 #[test]
-fn s241_references_in_a_base_become_valid_with_their_objects() {
+fn s232_references_in_a_base_become_valid_with_their_objects() {
     let (mut room, one, hidden) = friends();
     assert_eq!(seen(&room, one).friends[30], ObjectRef::NULL);
     show(&mut room, hidden, true);
@@ -58,12 +58,12 @@ fn s241_references_in_a_base_become_valid_with_their_objects() {
 }
 
 #[test]
-fn s241_a_difference_keeps_references_that_were_null_on_the_client() {
+fn s232_a_difference_keeps_references_that_were_null_on_the_client() {
     let (mut room, one, hidden) = friends();
     room.server[one].friends.insert(10, one);
     let packets = room.tick_one();
     assert!(size(&packets) <= 24, "{} bytes are no difference", size(&packets));
-    room.hear(0, &packets);
+    room.deliver(0, &packets);
     room.acknowledge();
     room.settle();
     assert_eq!(seen(&room, one).friends[31], ObjectRef::NULL);
@@ -77,7 +77,7 @@ fn s241_a_difference_keeps_references_that_were_null_on_the_client() {
 }
 
 #[test]
-fn s241_references_become_null_and_valid_again_with_their_objects() {
+fn s232_references_become_null_and_valid_again_with_their_objects() {
     let (mut room, one, hidden) = friends();
     for _ in 0..3 {
         show(&mut room, hidden, true);

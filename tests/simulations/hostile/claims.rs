@@ -16,7 +16,7 @@ use super::{Actor, Pebble, budget, shown};
 pub(super) const ACTOR: u64 = 0;
 pub(super) const PEBBLE: u64 = 1;
 /// The handles of an actor, in the order of declaration.
-const HANDLES: u64 = 14;
+const HANDLES: u64 = 16;
 const NAME: u64 = 2;
 const LIMBS: u64 = 5;
 const FRIENDS: u64 = 8;

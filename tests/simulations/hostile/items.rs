@@ -15,7 +15,7 @@ use super::forge::{end, state};
 use super::recording::SESSION;
 use super::{Actor, budget, shown, worth};
 
-const NUMBERS: u64 = 14;
+const NUMBERS: u64 = 16;
 
 /// The values of two bits that say which items the update removes from the receiver's array.
 const NONE: u64 = 0;

@@ -10,6 +10,7 @@ mod support;
 mod allocator;
 mod claims;
 mod costs;
+mod differences;
 #[path = "../../support/forge.rs"]
 mod forge;
 mod fragments;
@@ -81,12 +82,12 @@ struct Actor {
     letter: char,
     #[replicated(notify = told, notify_always)]
     grid: Vec<Vec<bool>>,
-    bags: FastArray<Bag>,
-    numbers: FastArray<u8>,
     #[replicated(delta)]
     story: String,
     #[replicated(delta)]
     heroes: Vec<ObjectRef<Self>>,
+    bags: FastArray<Bag>,
+    numbers: FastArray<u8>,
     #[replicated(skip)]
     calls: u32,
 }

@@ -41,6 +41,7 @@ impl World {
         queue.clear();
         self.marks.queue = queue;
         self.begin_revisions();
+        self.revisions.free_unused();
         for (slot, handle, base) in self.changes.found.replaced.drain(..) {
             self.revisions.replaced(slot, handle, base);
         }

@@ -1,0 +1,177 @@
+//! The earlier values to which differences are made: which are stored, for how long, and for whom.
+
+use std::cell::Cell;
+
+use repl::prelude::*;
+use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+use super::page;
+use crate::support::{Room, property, size};
+
+thread_local! {
+    /// How many differences of logs were written.
+    static WRITTEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A log to which lines are added.
+#[derive(Replicated, Default)]
+struct Log {
+    #[replicated(delta = lines, condition = Custom)]
+    lines: String,
+}
+
+/// Differences of texts that only grow.
+mod lines {
+    use super::{BitReader, BitWriter, ReadError, ReferenceMap, WRITTEN, WriteError};
+
+    pub(super) const NAME: &str = "lines";
+    pub(super) type State = String;
+
+    #[expect(clippy::ptr_arg, reason = "the functions of a module get references to the field's own type")]
+    pub(super) fn state(value: &String) -> String {
+        value.clone()
+    }
+
+    #[expect(clippy::ptr_arg, reason = "the functions of a module get references to the field's own type")]
+    pub(super) fn is_same(one: &String, other: &String) -> bool {
+        one == other
+    }
+
+    pub(super) fn write(base: &String, value: &String, writer: &mut BitWriter) -> Result<(), WriteError> {
+        WRITTEN.set(WRITTEN.get() + 1);
+        let new = value.strip_prefix(base.as_str()).ok_or(WriteError::Other("a text that does not grow"))?;
+        repl::NetSerialize::write(&new.to_owned(), writer)
+    }
+
+    pub(super) fn read(
+        base: &String,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<String, ReadError> {
+        let new: String = repl::NetSerialize::read(reader, references)?;
+        Ok(format!("{base}{new}"))
+    }
+}
+
+fn logs(guests: usize) -> (Room, ObjectRef<Log>) {
+    Room::furnished(
+        ServerConfig::default(),
+        |client| _ = client.register::<Log>(),
+        guests,
+        |server| server.spawn(Log { lines: "begun\n".repeat(100) }),
+    )
+}
+
+#[test]
+fn s234_a_difference_is_made_once_for_all_clients_with_the_same_base() {
+    let (mut room, log) = logs(32);
+    for round in 0..3 {
+        WRITTEN.set(0);
+        room.server[log].lines += "one more\n";
+        room.settle();
+        assert_eq!(WRITTEN.get(), 1, "round {round}");
+        for guest in &room.guests {
+            assert_eq!(guest.client[log].lines, room.server[log].lines);
+        }
+    }
+}
+
+#[test]
+fn s230_a_difference_that_is_longer_than_the_value_is_not_sent() {
+    let (mut room, page) = page(1);
+    room.server[page].text = "x".into();
+    room.settle();
+    room.server[page].text = "entirely different".into();
+    let packets = room.tick_one();
+    assert!(size(&packets) < 50, "{} bytes", size(&packets));
+    room.deliver(0, &packets);
+    room.acknowledge();
+    room.settle();
+    assert_eq!(room.client()[page].text, "entirely different");
+    // What cannot be written as a difference is sent whole.
+    let (mut room, log) = logs(1);
+    room.server[log].lines.truncate(50);
+    room.settle();
+    assert_eq!(room.client()[log].lines, room.server[log].lines);
+}
+
+#[test]
+fn s231_earlier_values_are_stored_only_while_a_client_needs_them() {
+    let (mut room, page) = page(2);
+    let stored = |room: &Room| room.server.memory().base_bytes;
+    let at_rest = stored(&room);
+    assert!(at_rest < 1_000, "{at_rest} bytes without earlier values");
+    room.server[page].text.push('!');
+    room.tick();
+    assert!(stored(&room) > at_rest + 3_600, "the clients have the value from before");
+    room.settle();
+    room.tick();
+    assert_eq!(stored(&room), at_rest);
+    room.server[page].text.push('!');
+    room.tick();
+    for guest in 0..2 {
+        let id = room.guests[guest].id;
+        room.server.connection(id).disconnect();
+    }
+    room.server[page].text.push('!');
+    room.tick();
+    assert_eq!(stored(&room), at_rest);
+    room.server.despawn(page);
+    room.tick();
+    assert_eq!(stored(&room), 0);
+}
+
+#[test]
+fn s231_s234_who_hears_nothing_holds_nobody_back_and_no_memory_without_bounds() {
+    let (mut room, page) = page(2);
+    let mut largest = 0;
+    for tick in 0..500 {
+        let at = tick * 7 % 3_000;
+        room.server[page].text.replace_range(at..=at, if tick % 2 == 0 { "!" } else { "?" });
+        let packets = room.tick();
+        assert!(size(&packets[0]) < 50, "tick {tick}: {} bytes", size(&packets[0]));
+        // The server hears both clients, but all packets to the second one are lost.
+        room.deliver(0, &packets[0]);
+        room.acknowledge();
+        largest = largest.max(room.server.memory().base_bytes);
+    }
+    assert!(largest < 33 * 3_800, "{largest} bytes");
+    room.settle();
+    for guest in &room.guests {
+        assert_eq!(guest.client[page].text, room.server[page].text);
+    }
+}
+
+#[test]
+fn s230_a_base_is_not_confused_with_a_value_of_the_same_revision_in_packets() {
+    let (mut room, log) = logs(1);
+    let id = room.guests[0].id;
+    let lines = property::<Log>("lines");
+    _ = room.server.object(log).set_custom_active_for(id, lines, false);
+    room.settle();
+    for change in 0..1_u32 << 16 {
+        room.server[log].lines = format!("{change} ").repeat(20);
+        room.server.tick(room.now);
+    }
+    room.now += std::time::Duration::from_millis(16);
+    _ = room.server.object(log).set_custom_active_for(id, lines, true);
+    room.settle();
+    for _ in 0..3 {
+        assert_eq!(room.client()[log].lines, room.server[log].lines);
+        room.server[log].lines += "more";
+        room.settle();
+    }
+}
+
+#[test]
+fn s231_a_client_that_comes_later_gets_the_whole_value() {
+    let (mut room, page) = page(1);
+    room.server[page].text.push('!');
+    room.settle();
+    room.enter();
+    room.server[page].text.push('?');
+    room.settle();
+    room.server[page].text.push('.');
+    room.settle();
+    assert_eq!(room.guests[1].client[page].text, room.server[page].text);
+}
