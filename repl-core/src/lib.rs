@@ -138,6 +138,7 @@ pub mod __private {
     pub use crate::schema::wire_name::WireName;
     pub use crate::static_program;
     pub use crate::types::converted::*;
+    pub use crate::types::delta_module::*;
     pub use crate::types::unit::Value;
     pub use crate::types::within::*;
     pub use crate::*;

@@ -421,9 +421,21 @@ fn differences_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.delta.is_none() {
         return;
     }
-    let forms = ["quantize", "bits", "range", "saturate", "max_len", "with", "as", "atomic"];
-    for (name, span) in field.attrs.names_and_spans().into_iter().filter(|(name, _)| forms.contains(name)) {
-        errors.at(span, format!("`delta` and `{name}` each define the wire format: remove one of them"));
+    for (name, span) in field.attrs.names_and_spans() {
+        match name {
+            "quantize" | "bits" | "range" | "saturate" => errors.at(
+                span,
+                format!("`delta` sends the elements in the format of their type: remove `{name}`, or write it on a field of a struct that derives `NetSerialize`, and use this struct as the element"),
+            ),
+            "max_len" => errors.at(
+                span,
+                "a value with `delta` may have any length: remove `max_len`, and limit the length where you change the value",
+            ),
+            "with" | "as" | "atomic" => {
+                errors.at(span, format!("`delta` and `{name}` each define the wire format: remove one of them"));
+            }
+            _ => {}
+        }
     }
 }
 

@@ -98,6 +98,16 @@ pub mod unsaid {
     pub const NAME: &str = "";
     /// The default version of the wire form.
     pub const VERSION: u32 = 1;
+
+    /// The state of a value that is its own state.
+    pub fn state<T: Clone>(value: &T) -> T {
+        value.clone()
+    }
+
+    /// Returns whether two values have the same wire form.
+    pub fn is_same<T: super::NetSerialize>(one: &T, other: &T) -> bool {
+        one.identical(other)
+    }
 }
 
 /// Panics if a `with` module has no name.

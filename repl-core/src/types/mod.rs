@@ -6,6 +6,7 @@
 
 pub(crate) mod confirmed;
 pub(crate) mod converted;
+pub(crate) mod delta_module;
 pub(crate) mod differences;
 pub(crate) mod foreign;
 pub(crate) mod maps;

@@ -29,22 +29,25 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
     .collect()
 }
 
-/// Returns the name and the version of a module's wire form. If the module does not define one of these
-/// constants, the name resolves to a constant in the outer block instead, and the compiler's error says what
-/// to write.
+/// Returns the name and the version of a module's wire form. Without a name, the compiler's error says what to
+/// write.
 fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
-    ["NAME", "VERSION"].map(|constant| {
-        let constant = Ident::new(constant, span);
-        quote_spanned! {span=>
+    ["NAME", "VERSION"].map(|constant| optional(constant, private, module, span))
+}
+
+/// Returns an item of a module. If the module does not define it, its name resolves to the default in the outer
+/// block.
+fn optional(item: &str, private: &TokenStream, module: &Path, span: Span) -> TokenStream {
+    let item = Ident::new(item, span);
+    quote_spanned! {span=>
+        {
+            use #private::unsaid::*;
             {
-                use #private::unsaid::*;
-                {
-                    use #module::*;
-                    #constant
-                }
+                use #module::*;
+                #item
             }
         }
-    })
+    }
 }
 
 /// The parts of a serialiser that depend on how the field is written.
@@ -135,11 +138,18 @@ fn delta_of(
     let [wire_name, wire_version] = wire_form(&private, module, span);
     let named = quote_spanned!(span=> #private::assert_named(#wire_name););
     let state = quote_spanned!(span=> #module::State);
-    let calls = ["state", "is_same", "write", "read"].map(|function| {
-        let function = Ident::new(function, span);
-        quote_spanned!(span=> #module::#function)
-    });
-    let [make, is_same, write, read] = &calls;
+    // With their types, the compiler's errors say which signatures the functions of the module should have.
+    let with = |call: &str, function: TokenStream, arguments: TokenStream| {
+        let call = Ident::new(call, span);
+        let types = if call == "is_same_with" { quote!(#ty, _) } else { quote!(#ty, #state, _) };
+        quote_spanned!(span=> #private::#call::<#types>(#function, #arguments))
+    };
+    let make = with("state_with", optional("state", &private, module, span), quote!(value));
+    let is_same = with("is_same_with", optional("is_same", &private, module, span), quote!(one, other));
+    let write =
+        with("write_difference_with", quote_spanned!(span=> #module::write), quote!((base, value), writer));
+    let read =
+        with("read_difference_with", quote_spanned!(span=> #module::read), quote!(base, reader, references));
     quote! {
         const _: () = #named
 
@@ -151,11 +161,11 @@ fn delta_of(
             type State = #state;
 
             fn state(value: &#ty) -> Self::State {
-                #make(value)
+                #make
             }
 
             fn is_same(one: &#ty, other: &#ty) -> ::core::primitive::bool {
-                #is_same(one, other)
+                #is_same
             }
 
             fn write(
@@ -163,7 +173,7 @@ fn delta_of(
                 value: &#ty,
                 writer: &mut #private::BitWriter,
             ) -> ::core::result::Result<(), #private::WriteError> {
-                #write(base, value, writer)
+                #write
             }
 
             fn read(
@@ -171,7 +181,7 @@ fn delta_of(
                 reader: &mut #private::BitReader<'_>,
                 references: &mut #private::ReferenceMap<'_>,
             ) -> ::core::result::Result<#ty, #private::ReadError> {
-                #read(base, reader, references)
+                #read
             }
         }
     }

@@ -27,16 +27,6 @@ mod lines {
     pub(super) const NAME: &str = "lines";
     pub(super) type State = String;
 
-    #[expect(clippy::ptr_arg, reason = "the functions of a module get references to the field's own type")]
-    pub(super) fn state(value: &String) -> String {
-        value.clone()
-    }
-
-    #[expect(clippy::ptr_arg, reason = "the functions of a module get references to the field's own type")]
-    pub(super) fn is_same(one: &String, other: &String) -> bool {
-        one == other
-    }
-
     pub(super) fn write(base: &String, value: &String, writer: &mut BitWriter) -> Result<(), WriteError> {
         WRITTEN.set(WRITTEN.get() + 1);
         let new = value.strip_prefix(base.as_str()).ok_or(WriteError::Other("a text that does not grow"))?;

@@ -28,14 +28,6 @@ mod fog {
     pub(super) const NAME: &str = "fog";
     pub(super) type State = Vec<u64>;
 
-    pub(super) fn state(value: &Vec<u64>) -> Vec<u64> {
-        value.clone()
-    }
-
-    pub(super) fn is_same(one: &Vec<u64>, other: &Vec<u64>) -> bool {
-        one == other
-    }
-
     pub(super) fn write(base: &Vec<u64>, value: &Vec<u64>, writer: &mut BitWriter) -> Result<(), WriteError> {
         if base.len() != value.len() {
             return Err(WriteError::Other("another map"));

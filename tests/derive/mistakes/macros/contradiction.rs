@@ -18,6 +18,66 @@ mod bits_and_range {
     }
 }
 
+mod delta_and_as {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, as = Vec<u16>)]
+        value: Vec<u8>,
+    }
+}
+
+mod delta_and_atomic {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, atomic)]
+        value: String,
+    }
+}
+
+mod delta_and_max_len {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, max_len = 9)]
+        value: String,
+    }
+}
+
+mod delta_and_quantize {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, quantize(step = 0.1, range = 0.0..=1.0))]
+        value: Vec<f32>,
+    }
+}
+
+mod delta_and_range {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, range = 1..=9)]
+        value: Vec<u8>,
+    }
+}
+
+mod delta_and_with {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta = module, with = module)]
+        value: u16,
+    }
+}
+
 mod push_under_never {
     use repl::Replicated;
 

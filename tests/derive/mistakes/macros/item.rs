@@ -38,6 +38,16 @@ mod condition {
     }
 }
 
+mod delta {
+    use repl::FastArrayItem;
+
+    #[derive(FastArrayItem, Clone, Default)]
+    struct Item {
+        #[replicated(delta)]
+        name: String,
+    }
+}
+
 mod enum_as_item {
     use repl::FastArrayItem;
 

@@ -28,6 +28,16 @@ mod condition {
     }
 }
 
+mod delta {
+    use repl::NetSerialize;
+
+    #[derive(NetSerialize, Clone, Default)]
+    struct Item {
+        #[replicated(delta)]
+        name: String,
+    }
+}
+
 mod no_variants {
     use repl::NetSerialize;
 

@@ -52,10 +52,6 @@ mod holes {
         value.as_slice().into()
     }
 
-    pub(super) fn is_same(one: &Vec<bool>, other: &Vec<bool>) -> bool {
-        one == other
-    }
-
     pub(super) fn write(base: &State, value: &Vec<bool>, writer: &mut BitWriter) -> Result<(), WriteError> {
         if base.len() != value.len() {
             return Err(WriteError::Other("a scroll of another length"));

@@ -1,0 +1,163 @@
+//! The functions of a `delta` module, so that the compiler says which signature a function should have.
+//!
+//! Each trait has a second implementation that no function has. Because of it, the compiler reports the trait
+//! itself, and not the bounds of the first implementation.
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::ReferenceMap;
+use crate::types::within::{Itself, Nowhere, Unreachable};
+
+/// The function `state` of a `delta` module.
+#[diagnostic::on_unimplemented(
+    message = "the module's `state` does not make a `{State}` from a field of type `{Field}`",
+    label = "`state` is missing or has another signature",
+    note = "write `pub fn state(value: &{Field}) -> State`, or `pub type State = {Field};` without `state`"
+)]
+pub trait MakesState<Field, State, Depth> {
+    /// Makes the state of a value.
+    fn make_state(&self, value: &Field) -> State;
+}
+
+impl<F, S, M: Fn(&F) -> S> MakesState<F, S, Itself> for M {
+    fn make_state(&self, value: &F) -> S {
+        self(value)
+    }
+}
+
+/// The function `is_same` of a `delta` module.
+#[diagnostic::on_unimplemented(
+    message = "the module's `is_same` does not compare fields of type `{Field}`",
+    label = "`is_same` has another signature",
+    note = "write `pub fn is_same(one: &{Field}, other: &{Field}) -> bool`, or remove it to compare the wire forms"
+)]
+pub trait Compares<Field, Depth> {
+    /// Returns whether two values have the same state.
+    fn compare(&self, one: &Field, other: &Field) -> bool;
+}
+
+impl<F, M: Fn(&F, &F) -> bool> Compares<F, Itself> for M {
+    fn compare(&self, one: &F, other: &F) -> bool {
+        self(one, other)
+    }
+}
+
+/// The function `write` of a `delta` module.
+#[diagnostic::on_unimplemented(
+    message = "the module's `write` does not write differences of a field of type `{Field}`",
+    label = "`write` has another signature",
+    note = "write `pub fn write(base: &State, value: &{Field}, writer: &mut repl::BitWriter) -> Result<(), repl::WriteError>`, where `State` is `{State}`"
+)]
+pub trait WritesDifference<Field, State, Depth> {
+    /// Writes how a value differs from a base.
+    ///
+    /// # Errors
+    /// Returns an error if the difference cannot be written.
+    fn write_difference(&self, base: &State, value: &Field, writer: &mut BitWriter)
+    -> Result<(), WriteError>;
+}
+
+impl<F, S, M> WritesDifference<F, S, Itself> for M
+where
+    M: Fn(&S, &F, &mut BitWriter) -> Result<(), WriteError>,
+{
+    fn write_difference(&self, base: &S, value: &F, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self(base, value, writer)
+    }
+}
+
+/// The function `read` of a `delta` module.
+#[diagnostic::on_unimplemented(
+    message = "the module's `read` does not read differences of a field of type `{Field}`",
+    label = "`read` has another signature",
+    note = "write `pub fn read(base: &State, reader: &mut repl::BitReader<'_>, references: &mut repl::ReferenceMap<'_>) -> Result<{Field}, repl::ReadError>`, where `State` is `{State}`"
+)]
+pub trait ReadsDifference<Field, State, Depth> {
+    /// Reads a difference, and returns the value that it makes of a base.
+    ///
+    /// # Errors
+    /// Returns an error if the bits are no difference to the base.
+    fn read_difference(
+        &self,
+        base: &State,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Field, ReadError>;
+}
+
+impl<F, S, M> ReadsDifference<F, S, Itself> for M
+where
+    M: Fn(&S, &mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<F, ReadError>,
+{
+    fn read_difference(
+        &self,
+        base: &S,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<F, ReadError> {
+        self(base, reader, references)
+    }
+}
+
+impl<F, S, M: Unreachable> MakesState<F, S, Nowhere> for M {
+    fn make_state(&self, _: &F) -> S {
+        unreachable!("no type is unreachable")
+    }
+}
+
+impl<F, M: Unreachable> Compares<F, Nowhere> for M {
+    fn compare(&self, _: &F, _: &F) -> bool {
+        false
+    }
+}
+
+impl<F, S, M: Unreachable> WritesDifference<F, S, Nowhere> for M {
+    fn write_difference(&self, _: &S, _: &F, _: &mut BitWriter) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+impl<F, S, M: Unreachable> ReadsDifference<F, S, Nowhere> for M {
+    fn read_difference(
+        &self,
+        _: &S,
+        _: &mut BitReader<'_>,
+        _: &mut ReferenceMap<'_>,
+    ) -> Result<F, ReadError> {
+        Err(ReadError::End)
+    }
+}
+
+/// Calls the function `state` of a `delta` module.
+pub fn state_with<F, S, D>(state: impl MakesState<F, S, D>, value: &F) -> S {
+    state.make_state(value)
+}
+
+/// Calls the function `is_same` of a `delta` module.
+pub fn is_same_with<F, D>(is_same: impl Compares<F, D>, one: &F, other: &F) -> bool {
+    is_same.compare(one, other)
+}
+
+/// Calls the function `write` of a `delta` module.
+///
+/// # Errors
+/// Returns an error if the difference cannot be written.
+pub fn write_difference_with<F, S, D>(
+    write: impl WritesDifference<F, S, D>,
+    (base, value): (&S, &F),
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    write.write_difference(base, value, writer)
+}
+
+/// Calls the function `read` of a `delta` module.
+///
+/// # Errors
+/// Returns an error if the bits are no difference to the base.
+pub fn read_difference_with<F, S, D>(
+    read: impl ReadsDifference<F, S, D>,
+    base: &S,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<F, ReadError> {
+    read.read_difference(base, reader, references)
+}
