@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// The seed of the network.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Store the text as a plain string that is sent as differences.
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// End with one line of JSON instead of the table.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,8 +1,8 @@
 //! Replays real keystrokes on a server's document and shows them to clients over a network that delays, loses
 //! and reorders packets.
 //!
-//! The text is an [`OrderedFastArray`](repl::OrderedFastArray) of characters. Each keystroke inserts or
-//! removes items in the middle, and costs each client a few bytes. At the end every client must have the last
+//! The text is an [`OrderedFastArray`](repl::OrderedFastArray) of characters, or with `--plain` a `String` that
+//! is sent as differences. Each keystroke costs each client a few bytes. At the end every client must have the last
 //! text of the recording.
 //!
 //! *Invariant:* the arguments determine the whole output, except for the elapsed time. The texts of the
@@ -12,6 +12,7 @@
 mod support;
 
 mod args;
+mod document;
 mod report;
 mod session;
 mod trace;
@@ -42,17 +43,17 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let mut progress = Progress::new(trace.transactions.len() as u64);
     let mut typed = 0;
     for (at, transaction) in trace.transactions.iter().enumerate() {
-        transaction.iter().for_each(|patch| patch.apply(session.text()));
+        transaction.iter().for_each(|patch| session.apply(patch));
         typed += transaction.len();
         let done = at + 1;
         if typed >= args.batch as usize || done == trace.transactions.len() {
             session.tick();
-            progress.show(done as u64, || report::progress(&mut session));
+            progress.show(done as u64, || report::progress(&session));
             typed = 0;
         }
     }
     let converged = session.converge(&trace.end);
-    let outcome = Outcome::new(&mut session, &trace, converged, start.elapsed());
+    let outcome = Outcome::new(&session, &trace, converged, start.elapsed());
     if args.json {
         outcome.print_json();
     } else {

@@ -19,14 +19,14 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn new(session: &mut Session, trace: &Trace, converged: bool, elapsed: Duration) -> Self {
+    pub(crate) fn new(session: &Session, trace: &Trace, converged: bool, elapsed: Duration) -> Self {
         let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();
         let (clients, patches) = (session.sent().count(), trace.patches());
         Self {
             converged,
             transactions: trace.transactions.len(),
             patches,
-            final_length: session.text().len(),
+            final_length: session.len(),
             bytes_per_patch: bytes as f64 / (clients * patches).max(1) as f64,
             elapsed,
         }
@@ -72,8 +72,8 @@ impl Outcome {
 }
 
 /// Returns the text next to the progress bar.
-pub(crate) fn progress(session: &mut Session) -> String {
-    let len = session.text().len();
+pub(crate) fn progress(session: &Session) -> String {
+    let len = session.len();
     let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();
     let behind = (0..session.sent().count()).map(|reader| session.lag(reader)).max().unwrap_or(0);
     format!("{len} characters, {} KB sent, up to {behind} behind", bytes / 1_000)

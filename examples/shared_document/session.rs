@@ -8,23 +8,18 @@ use repl::prelude::*;
 use repl::sim::{Clock, LinkConditions, Network, PeerId};
 
 use crate::args::Args;
-use crate::trace::Trace;
+use crate::document::Document;
+use crate::trace::{Patch, Trace};
 
 const SERVER: PeerId = PeerId(0);
 const TICKS_PER_SECOND: u32 = 60;
 /// How long clients may take to connect. Also how long they may take to converge at the end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The replicated object.
-#[derive(Debug, Default, Replicated)]
-pub(crate) struct Document {
-    #[replicated]
-    pub(crate) text: OrderedFastArray<char>,
-}
-
 pub(crate) struct Session {
     server: Server,
     document: ObjectRef<Document>,
+    is_plain: bool,
     readers: Vec<Reader>,
     network: Network,
     clock: Clock,
@@ -43,13 +38,14 @@ impl Session {
     /// Returns a server with the first text of the recording, and clients that have not said hello yet.
     pub(crate) fn new(args: &Args, trace: &Trace) -> Self {
         let mut server = Server::new(ServerConfig::default());
-        let document = server.spawn(Document { text: trace.start.chars().collect() });
+        let document = server.spawn(Document::new(&trace.start, args.plain));
         let (latency, jitter) =
             (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));
         let conditions = LinkConditions { latency, jitter, ..LinkConditions::perfect() };
         let mut session = Self {
             server,
             document,
+            is_plain: args.plain,
             readers: Vec::new(),
             network: Network::new(args.seed),
             clock: Clock::at_hz(TICKS_PER_SECOND),
@@ -68,9 +64,14 @@ impl Session {
         self.readers.push(Reader { client, connection, peer, ended: None });
     }
 
-    /// Returns the server's text, for editing.
-    pub(crate) fn text(&mut self) -> &mut OrderedFastArray<char> {
-        &mut self.server[self.document].text
+    /// Applies a patch to the server's text.
+    pub(crate) fn apply(&mut self, patch: &Patch) {
+        self.server[self.document].apply(patch, self.is_plain);
+    }
+
+    /// Returns the number of characters of the server's text.
+    pub(crate) fn len(&self) -> usize {
+        self.server[self.document].len()
     }
 
     /// Runs one tick of the server and all clients.
@@ -130,18 +131,18 @@ impl Session {
             return Some(ended.clone());
         }
         let Some(document) = client.get(self.document) else { return Some("no document".to_owned()) };
-        let place = document.text.iter().copied().zip(end.chars()).position(|(one, other)| one != other);
+        let place = document.chars().zip(end.chars()).position(|(one, other)| one != other);
         match place {
             Some(place) => Some(format!("differs at {place}")),
-            None if document.text.len() != end.chars().count() => Some("differs in length".to_owned()),
+            None if document.len() != end.chars().count() => Some("differs in length".to_owned()),
             None => None,
         }
     }
 
     /// Returns the difference between the lengths of a client's text and the server's text, in characters.
     pub(crate) fn lag(&self, reader: usize) -> usize {
-        let len = self.readers[reader].client.get(self.document).map_or(0, |document| document.text.len());
-        len.abs_diff(self.server[self.document].text.len())
+        let len = self.readers[reader].client.get(self.document).map_or(0, Document::len);
+        len.abs_diff(self.len())
     }
 
     /// Returns the statistics of each client's connection.

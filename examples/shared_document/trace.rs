@@ -8,7 +8,6 @@ use std::io::BufReader;
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
-use repl::OrderedFastArray;
 use serde_json::Value;
 
 /// An editing session.
@@ -22,9 +21,11 @@ pub(crate) struct Trace {
 /// One keystroke, cut or paste.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Patch {
-    position: usize,
-    deleted: usize,
-    inserted: String,
+    /// The first character that is deleted, or before which the new ones are inserted.
+    pub(crate) position: usize,
+    /// How many characters are deleted.
+    pub(crate) deleted: usize,
+    pub(crate) inserted: String,
 }
 
 impl Trace {
@@ -119,14 +120,6 @@ impl Patch {
             None => Err(format!("it deletes {deleted} characters at {position} of a text of {length}")),
         }
     }
-
-    /// Applies the patch to a text.
-    pub(crate) fn apply(&self, text: &mut OrderedFastArray<char>) {
-        text.drain(self.position..self.position + self.deleted);
-        for (position, character) in (self.position..).zip(self.inserted.chars()) {
-            text.insert(position, character);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -141,10 +134,7 @@ mod tests {
             "txns": [{ "patches": [[1, 1, "☃"], [2, 0, "y"]] }],
         });
         let trace = Trace::parse(&json).expect("it is one");
-        let mut text: OrderedFastArray<char> = trace.start.chars().collect();
-        trace.transactions.iter().flatten().for_each(|patch| patch.apply(&mut text));
-        assert!(text.into_iter().eq(trace.end.chars()));
-        assert_eq!(trace.patches(), 2);
+        assert_eq!((trace.start.as_str(), trace.end.as_str(), trace.patches()), ("aéz", "a☃yz", 2));
     }
 
     /// Returns the error text for a trace with these transactions and these other fields.

@@ -108,7 +108,7 @@ pub use schema::shape::{Notify, WireForm};
 pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
 pub use types::confirmed::Confirmed;
-pub use types::differences::{ByDifference, ListDelta, TextDelta};
+pub use types::differences::ByDifference;
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;
 
@@ -139,6 +139,7 @@ pub mod __private {
     pub use crate::static_program;
     pub use crate::types::converted::*;
     pub use crate::types::delta_module::*;
+    pub use crate::types::differences::{ByLimitedDifference, ListDelta, TextDelta};
     pub use crate::types::unit::Value;
     pub use crate::types::within::*;
     pub use crate::*;

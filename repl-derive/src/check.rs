@@ -418,18 +418,17 @@ fn conversions_define_the_form(field: &Field<'_>, errors: &mut Errors) {
 
 /// Refuses `delta` together with an attribute that defines the wire form of the field, too.
 fn differences_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
-    if field.attrs.delta.is_none() {
-        return;
-    }
+    let Some(delta) = &field.attrs.delta else { return };
+    let is_module = delta.value.is_some();
     for (name, span) in field.attrs.names_and_spans() {
         match name {
             "quantize" | "bits" | "range" | "saturate" => errors.at(
                 span,
                 format!("`delta` sends the elements in the format of their type: remove `{name}`, or write it on a field of a struct that derives `NetSerialize`, and use this struct as the element"),
             ),
-            "max_len" => errors.at(
+            "max_len" if is_module => errors.at(
                 span,
-                "a value with `delta` may have any length: remove `max_len`, and limit the length where you change the value",
+                "the module of `delta` defines the wire format: remove `max_len`, and limit the length where you change the value",
             ),
             "with" | "as" | "atomic" => {
                 errors.at(span, format!("`delta` and `{name}` each define the wire format: remove one of them"));

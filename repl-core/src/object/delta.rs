@@ -18,7 +18,7 @@ use crate::schema::value::NetSerialize;
 
 /// # Safety
 /// Both pointers point to an aligned `T`.
-unsafe fn delta_identical<T: 'static, D: Delta<T>>(a: *const u8, b: *const u8) -> bool {
+unsafe fn delta_identical<T: NetSerialize, D: Delta<T>>(a: *const u8, b: *const u8) -> bool {
     // SAFETY: the caller guarantees this.
     let a = unsafe { &*a.cast::<T>() };
     // SAFETY: the caller guarantees this.
@@ -28,21 +28,24 @@ unsafe fn delta_identical<T: 'static, D: Delta<T>>(a: *const u8, b: *const u8) -
 
 /// # Safety
 /// `value` points to an aligned `T`.
-unsafe fn delta_write<T: NetSerialize>(value: *const u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+unsafe fn delta_write<T: NetSerialize, D: Delta<T>>(
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
     // SAFETY: the caller guarantees this.
-    unsafe { rendition_write::<T>(value, &Rendition::default(), writer) }
+    unsafe { rendition_write::<T, D>(value, &Rendition::default(), writer) }
 }
 
 /// # Safety
 /// `value` points to an aligned `T`.
-unsafe fn rendition_write<T: NetSerialize>(
+unsafe fn rendition_write<T: NetSerialize, D: Delta<T>>(
     value: *const u8,
     rendition: &Rendition,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     // SAFETY: the caller guarantees this.
     let value = unsafe { &*value.cast::<T>() };
-    rendition.write(writer, |writer| value.write(writer))
+    rendition.write(writer, |writer| D::write_whole(value, writer))
 }
 
 /// # Safety
@@ -55,7 +58,7 @@ unsafe fn delta_read<T: NetSerialize, D: Delta<T>>(
     let received = Received::<T>::read::<D>(reader, references)?;
     let keeps = received.keeps.map(|revision| (revision, received.base::<D>()));
     references.note_rendition(keeps, received.base);
-    let value = received.resolve(references)?;
+    let value = received.resolve::<D>(references)?;
     // SAFETY: the caller guarantees this.
     unsafe { *to.cast::<T>() = value };
     Ok(())
@@ -70,7 +73,7 @@ fn validate<T: NetSerialize, D: Delta<T>>(
     if is_skipped {
         return Head::read(reader).map(drop);
     }
-    Received::<T>::read::<D>(reader, references)?.resolve(references).map(drop)
+    Received::<T>::read::<D>(reader, references)?.resolve::<D>(references).map(drop)
 }
 
 /// A value that was read whole or from a difference.
@@ -96,9 +99,13 @@ impl<T: NetSerialize> Received<T> {
         let Head { keeps, difference } = Head::read(reader)?;
         let Some((revision, bits)) = difference else {
             let start = reader.position();
-            let value = T::read(reader, &mut sender)?;
+            let value = D::read_whole(reader, &mut sender)?;
             let bits = reader.slice(start..reader.position()).unwrap_or_default();
-            let whole = sender.any_mentioned().then(|| whole_form(epoch, |writer| Ok(writer.append(bits))));
+            let copy = |writer: &mut BitWriter| {
+                writer.append(bits);
+                Ok(())
+            };
+            let whole = sender.any_mentioned().then(|| whole_form(epoch, copy));
             return Ok(Self { value, whole: whole.transpose()?, keeps, base: None });
         };
         let base = references.base(revision).ok_or(NOT_KEPT)?;
@@ -106,7 +113,7 @@ impl<T: NetSerialize> Received<T> {
         let value = D::read(base.state().ok_or(NOT_KEPT)?, &mut bits, &mut sender)?;
         read_end(&bits)?;
         let refers = base.refers() || sender.any_mentioned();
-        let whole = refers.then(|| whole_form(epoch, |writer| value.write(writer)));
+        let whole = refers.then(|| whole_form(epoch, |writer| D::write_whole(&value, writer)));
         Ok(Self { value, whole: whole.transpose()?, keeps, base: Some(revision) })
     }
 
@@ -117,12 +124,12 @@ impl<T: NetSerialize> Received<T> {
 
     /// Returns the value as this side sees it. If it contains references, it is read again from its whole
     /// form, which is also the form from which it is read when their objects appear.
-    fn resolve(self, references: &mut ReferenceMap<'_>) -> Result<T, ReadError> {
+    fn resolve<D: Delta<T>>(self, references: &mut ReferenceMap<'_>) -> Result<T, ReadError> {
         let Some(mut whole) = self.whole else { return Ok(self.value) };
         whole.finish();
         let mut reader = whole.as_slice().reader();
         Head::read(&mut reader)?;
-        let value = T::read(&mut reader, references)?;
+        let value = D::read_whole(&mut reader, references)?;
         references.set_whole_form(whole);
         Ok(value)
     }
@@ -149,7 +156,7 @@ fn read_end(bits: &BitReader<'_>) -> Result<(), ReadError> {
 impl DeltaLeaf {
     const fn of<T: NetSerialize, D: Delta<T>>() -> Self {
         Self {
-            write: rendition_write::<T>,
+            write: rendition_write::<T, D>,
             base: |value| {
                 // SAFETY: the caller guarantees that `value` points to an aligned `T`.
                 DeltaBase::of::<T, D>(unsafe { &*value.cast::<T>() }, false)
@@ -173,7 +180,7 @@ impl Shape {
             checksum: form.checksum,
             identical: delta_identical::<T, D>,
             copy: opaque_copy::<T>,
-            write: delta_write::<T>,
+            write: delta_write::<T, D>,
             read: delta_read::<T, D>,
             validate: validate::<T, D>,
             delta: Some(const { &DeltaLeaf::of::<T, D>() }),

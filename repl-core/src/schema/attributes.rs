@@ -213,8 +213,18 @@ impl Field {
     #[must_use]
     #[track_caller]
     pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: i128) -> Self {
-        self.max_len(within("max_len", max_len, 1, u32::MAX as i128) as u32)
+        self.max_len(self::max_len(max_len))
     }
+}
+
+/// Returns the value of `max_len = …`.
+///
+/// # Panics
+/// Panics at compile time if `max_len` is zero, or does not fit in a `u32`.
+#[must_use]
+#[track_caller]
+pub const fn max_len(max_len: i128) -> u32 {
+    within("max_len", max_len, 1, u32::MAX as i128) as u32
 }
 
 /// Returns `bits`, the number of bits that an attribute sets, after checking that it is in `widths`.

@@ -8,18 +8,22 @@
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::delta_base::DeltaBase;
 use crate::ids::reference::ReferenceMap;
+use crate::schema::value::NetSerialize;
 
 /// How the differences between values of type `T` are written and read.
 ///
 /// `#[replicated(delta = module)]` makes an implementation from the functions of a module. Unreal has the same
 /// as `NetDeltaSerialize` with an `INetDeltaBaseState`.
-pub trait Delta<T>: 'static {
+pub trait Delta<T: NetSerialize>: 'static {
     /// Identifies the form of the differences in checksums and layouts.
     const NAME: &'static str;
 
     /// The version of the bits that [`write`](Self::write) writes. Two builds with different versions refuse
     /// each other before any state is sent (R21).
     const VERSION: u32;
+
+    /// The greatest length of a value. Zero if lengths have no limit of the field's own.
+    const MAX_LEN: u32 = 0;
 
     /// What both sides store of a value to which others are compared.
     type State: Send + Sync + 'static;
@@ -29,6 +33,22 @@ pub trait Delta<T>: 'static {
 
     /// Returns whether two values have the same state, so that nothing need be sent.
     fn is_same(one: &T, other: &T) -> bool;
+
+    /// Writes a whole value, for clients without a base.
+    ///
+    /// # Errors
+    /// Returns an error if the value has no wire form.
+    fn write_whole(value: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
+        value.write(writer)
+    }
+
+    /// Reads a value that [`write_whole`](Self::write_whole) wrote.
+    ///
+    /// # Errors
+    /// Returns an error if the bits are no value.
+    fn read_whole(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<T, ReadError> {
+        T::read(reader, references)
+    }
 
     /// Writes how `value` differs from the value with the state `base`.
     ///
@@ -56,7 +76,7 @@ pub trait Delta<T>: 'static {
 
 impl DeltaBase {
     /// Makes the base of a value. `refers` says whether the value contains references to objects.
-    pub(crate) fn of<T, D: Delta<T>>(value: &T, refers: bool) -> Self {
+    pub(crate) fn of<T: NetSerialize, D: Delta<T>>(value: &T, refers: bool) -> Self {
         let state = D::state(value);
         let bytes = D::bytes(&state);
         Self::new(state, bytes, refers)

@@ -79,8 +79,11 @@ impl WireForm {
 
     /// Returns the form of a field that is sent as differences.
     pub(crate) const fn delta<T: NetSerialize, D: Delta<T>>() -> Self {
-        let around = const { &Around::Sequence(D::NAME, &Around::Sequence("version", &Around::Nothing)) };
-        Self::around(T::WIRE_NAME, around, T::WIRE_FORM)
+        let around = const { &Around::Sequence(D::NAME, &Around::Nothing) };
+        let form = Self::around(T::WIRE_NAME, around, T::WIRE_FORM);
+        let checksum =
+            Checksum::new().number(form.checksum).number(D::VERSION as u64).number(D::MAX_LEN as u64);
+        Self { checksum: checksum.finish(), ..form }
     }
 
     /// Returns the form of the values of a `with` module.

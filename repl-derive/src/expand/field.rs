@@ -54,9 +54,15 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
         let serializer = serializer(container, index);
         quote_spanned!(span=> &#private::Shape::custom::<#ty, #serializer>())
     } else if let Some(delta) = &field.attrs.delta {
-        let by = match &delta.value {
-            Some(_) => serializer(container, index),
-            None => quote_spanned!(span=> <#ty as #private::ByDifference>::Delta),
+        let by = match (&delta.value, &field.attrs.max_len) {
+            (Some(_), _) => serializer(container, index),
+            (None, None) => quote_spanned!(span=> <#ty as #private::ByDifference>::Delta),
+            (None, Some(max_len)) => {
+                let max_len = whole(container, &max_len.value);
+                quote_spanned! {span=>
+                    <#ty as #private::ByLimitedDifference>::Limited<{ #private::max_len(#max_len) }>
+                }
+            }
         };
         quote_spanned!(span=> &#private::Shape::delta::<#ty, #by>())
     } else if field.attrs.atomic.is_some() {
@@ -97,7 +103,8 @@ pub(super) fn entry(
         let ty = type_of(container, field);
         quote_spanned!(span=> .atomic::<#ty>())
     });
-    let numbers = attrs.form.is_none().then(|| numbers(container, field, span));
+    let has_own_form = attrs.form.is_some() || attrs.delta.is_some();
+    let numbers = (!has_own_form).then(|| numbers(container, field, span));
     quote_spanned! {span=>
         #private::Field::new(#name, #offset, #shape) #condition #starts_off #notify #push #atomic #numbers.checked()
     }

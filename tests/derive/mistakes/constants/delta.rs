@@ -14,6 +14,18 @@ mod in_an_element {
     }
 }
 
+mod of_no_length {
+    use repl::Replicated;
+
+    const LENGTH: u32 = 0;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, max_len = LENGTH)]
+        text: String,
+    }
+}
+
 mod without_a_name {
     use repl::Replicated;
 

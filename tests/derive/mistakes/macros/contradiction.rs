@@ -43,7 +43,7 @@ mod delta_and_max_len {
 
     #[derive(Replicated, Default)]
     struct Player {
-        #[replicated(delta, max_len = 9)]
+        #[replicated(delta = module, max_len = 9)]
         value: String,
     }
 }

@@ -99,6 +99,16 @@ mod of_another_type {
     }
 }
 
+mod of_a_limited_number {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated(delta, max_len = 7)]
+        value: u32,
+    }
+}
+
 mod of_elements_without_a_form {
     use repl::Replicated;
 

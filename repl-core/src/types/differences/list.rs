@@ -1,0 +1,117 @@
+//! Differences of lists, element by element.
+//!
+//! *Invariant:* elements are the same if their wire forms are.
+
+use std::collections::HashMap;
+
+use imara_diff::Token;
+
+use super::hunks::{hunks, read_hunks, write_hunks};
+use super::{check_len, limited};
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
+use crate::ids::reference::ReferenceMap;
+use crate::object::whole;
+use crate::schema::delta::Delta;
+use crate::schema::property::Property;
+use crate::schema::value::NetSerialize;
+
+/// How lists of at most `MAX_LEN` elements are sent as differences. Elements are the same if their wire forms are.
+pub enum ListDelta<const MAX_LEN: u32> {}
+
+/// Numbers the wire forms of elements.
+#[derive(Default)]
+struct Forms {
+    numbers: HashMap<Vec<u8>, u32>,
+    writer: BitWriter,
+}
+
+impl Forms {
+    fn tokens<T: NetSerialize>(&mut self, elements: &[T]) -> Vec<Token> {
+        elements.iter().map(|element| self.token(element)).collect()
+    }
+
+    fn token<T: NetSerialize>(&mut self, element: &T) -> Token {
+        self.writer.clear();
+        let next = self.numbers.len() as u32;
+        // An element without a wire form is equal to none.
+        let is_written = element.write(&mut self.writer).is_ok();
+        let mut form = self.writer.bit_len().to_le_bytes().to_vec();
+        form.extend_from_slice(self.writer.finish());
+        if !is_written {
+            form.extend_from_slice(&next.to_le_bytes());
+        }
+        Token(*self.numbers.entry(form).or_insert(next))
+    }
+}
+
+impl<T: Property + NetSerialize + Clone + Send + Sync, const MAX_LEN: u32> Delta<Vec<T>>
+    for ListDelta<MAX_LEN>
+{
+    const NAME: &'static str = "list delta";
+    const VERSION: u32 = 1;
+    const MAX_LEN: u32 = MAX_LEN;
+    type State = Vec<T>;
+
+    fn write_whole(value: &Vec<T>, writer: &mut BitWriter) -> Result<(), WriteError> {
+        whole::write(value, const { &limited::<Vec<T>>(MAX_LEN) }, writer)
+    }
+
+    fn read_whole(
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Vec<T>, ReadError> {
+        whole::read(const { &limited::<Vec<T>>(MAX_LEN) }, reader, references)
+    }
+
+    fn state(value: &Vec<T>) -> Vec<T> {
+        value.clone()
+    }
+
+    fn is_same(one: &Vec<T>, other: &Vec<T>) -> bool {
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.identical(other))
+    }
+
+    fn write(base: &Vec<T>, value: &Vec<T>, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let (len, max) = (value.len(), MAX_LEN as usize);
+        if len > max {
+            return Err(WriteError::TooLong { len, max });
+        }
+        let is_same = |one: usize, other: usize| {
+            base.get(one).zip(value.get(other)).is_some_and(|(one, other)| one.identical(other))
+        };
+        let hunks = hunks((base.len(), value.len()), is_same, |one, other| {
+            let mut forms = Forms::default();
+            let old = forms.tokens(base.get(one).unwrap_or_default());
+            (old, forms.tokens(value.get(other).unwrap_or_default()))
+        });
+        write_hunks(base.len(), &hunks, writer, |inserted, writer| {
+            count::write_count(inserted.len(), MAX_LEN, writer)?;
+            let inserted = value.get(inserted).unwrap_or_default();
+            count::write_elements(inserted, count::LEAST_BITS, writer, |value, writer| value.write(writer))
+        })
+    }
+
+    fn read(
+        base: &Vec<T>,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Vec<T>, ReadError> {
+        let mut list = Vec::new();
+        let same = |list: &mut Vec<T>, range| list.extend_from_slice(base.get(range).unwrap_or_default());
+        read_hunks(base.len(), reader, &mut list, same, |list, reader| {
+            let len = count::read_new_count(MAX_LEN, count::LEAST_BITS, reader)?;
+            check_len(list.len().saturating_add(len), MAX_LEN)?;
+            for _ in 0..len {
+                let start = reader.position();
+                let read = |reader: &mut BitReader<'_>| T::read(reader, references);
+                list.push(count::read_element(start, count::LEAST_BITS, reader, read)?);
+            }
+            Ok(())
+        })?;
+        check_len(list.len(), MAX_LEN).map(|()| list)
+    }
+
+    fn bytes(state: &Vec<T>) -> usize {
+        state.capacity().saturating_mul(size_of::<T>()).saturating_add(size_of::<Vec<T>>())
+    }
+}
