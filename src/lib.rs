@@ -425,9 +425,9 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::leaf;
 pub use repl_core::{
-    AssetRef, BitReader, BitWriter, ByLayout, Callbacks, Condition, Confirmed, Coordinates, Edit, Guid,
-    ItemId, Layout, Located, Map, NetSerialize, NoObjects, ObjectRef, Property, PropertyIndex, ReadError,
-    ReferenceMap, Refusal, Replicated, WireForm, WithoutFastArrays, WriteError,
+    AssetRef, BitReader, BitWriter, ByDifference, ByLayout, Callbacks, Condition, Confirmed, Coordinates,
+    Delta, Edit, Guid, ItemId, Layout, Located, Map, NetSerialize, NoObjects, ObjectRef, Property,
+    PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, WireForm, WithoutFastArrays, WriteError,
 };
 /// ```
 /// use repl::Interpolate;

@@ -13,6 +13,9 @@ mod objects {}
 #[doc = include_str!("src/collections.md")]
 mod collections {}
 #[cfg(doctest)]
+#[doc = include_str!("src/differences.md")]
+mod differences {}
+#[cfg(doctest)]
 #[doc = include_str!("src/updates.md")]
 mod updates {}
 #[cfg(doctest)]

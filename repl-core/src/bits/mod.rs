@@ -11,13 +11,14 @@ pub(crate) mod count;
 mod error;
 mod reader;
 mod rendition;
+mod rendition_form;
 mod slice;
 mod writer;
 
 pub use error::{ReadError, WriteError};
 pub use reader::BitReader;
-pub(crate) use rendition::Head;
 pub use rendition::{Difference, DifferenceBits, Rendition, Revision};
+pub(crate) use rendition_form::Head;
 pub use slice::BitSlice;
 pub use writer::BitWriter;
 

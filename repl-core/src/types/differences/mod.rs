@@ -3,14 +3,13 @@
 //! *Invariant:* what is read from a difference is never longer than a value may be.
 
 mod hunks;
+mod limit;
 mod list;
 mod text;
 
-use crate::bits::ReadError;
 use crate::schema::delta::Delta;
 use crate::schema::limits::{MAX_ELEMENTS, MAX_STRING_BYTES};
 use crate::schema::property::Property;
-use crate::schema::shape::Field;
 use crate::schema::value::NetSerialize;
 pub use list::ListDelta;
 pub use text::TextDelta;
@@ -52,15 +51,4 @@ impl<T: Property + NetSerialize + Clone + Send + Sync> ByDifference for Vec<T> {
 
 impl<T: Property + NetSerialize + Clone + Send + Sync> ByLimitedDifference for Vec<T> {
     type Limited<const MAX_LEN: u32> = ListDelta<MAX_LEN>;
-}
-
-/// Returns the entry of a field of at most this length.
-const fn limited<T: Property>(max_len: u32) -> Field {
-    Field::new("", 0, T::SHAPE).max_len(max_len)
-}
-
-/// Checks the length of a value that was read.
-fn check_len(len: usize, max_len: u32) -> Result<(), ReadError> {
-    let max = max_len as usize;
-    if len > max { Err(ReadError::TooLong { len, max }) } else { Ok(()) }
 }

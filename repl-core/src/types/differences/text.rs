@@ -7,7 +7,7 @@ use std::ops::Range;
 use imara_diff::Token;
 
 use super::hunks::{hunks, read_hunks, write_hunks};
-use super::{check_len, limited};
+use super::limit::{check_len, limited};
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 use crate::object::whole;
