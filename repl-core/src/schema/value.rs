@@ -92,22 +92,23 @@ pub trait NetSerialize: Sized + 'static {
     }
 }
 
-/// Default values of the constants that a module of `with = module` does not define.
+/// What a module of `with = module` or `delta = module` does not define.
 pub mod unsaid {
     /// The default name, which is empty. A module without a name is refused at compile time.
     pub const NAME: &str = "";
     /// The default version of the wire form.
     pub const VERSION: u32 = 1;
 
-    /// The state of a value that is its own state.
-    pub fn state<T: Clone>(value: &T) -> T {
-        value.clone()
-    }
+    /// Stands for a function that a `delta` module does not define.
+    pub struct Unsaid;
 
-    /// Returns whether two values have the same wire form.
-    pub fn is_same<T: super::NetSerialize>(one: &T, other: &T) -> bool {
-        one.identical(other)
-    }
+    /// A value is its own state.
+    #[expect(non_upper_case_globals, reason = "it stands for a function")]
+    pub const state: Unsaid = Unsaid;
+
+    /// Values with the same wire form are the same.
+    #[expect(non_upper_case_globals, reason = "it stands for a function")]
+    pub const is_same: Unsaid = Unsaid;
 }
 
 /// Panics if a `with` module has no name.

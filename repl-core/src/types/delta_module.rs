@@ -3,9 +3,16 @@
 //! Each trait has a second implementation that no function has. Because of it, the compiler reports the trait
 //! itself, and not the bounds of the first implementation.
 
+use std::ops::Deref;
+
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
+use crate::schema::value::NetSerialize;
+use crate::schema::value::unsaid::Unsaid;
 use crate::types::within::{Itself, Nowhere, Unreachable};
+
+/// A function takes what a value points to: the `str` of a `String`, or the slice of a `Vec`.
+pub enum Target {}
 
 /// The function `state` of a `delta` module.
 #[diagnostic::on_unimplemented(
@@ -87,6 +94,71 @@ pub trait ReadsDifference<Field, State, Depth> {
 impl<F, S, M> ReadsDifference<F, S, Itself> for M
 where
     M: Fn(&S, &mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<F, ReadError>,
+{
+    fn read_difference(
+        &self,
+        base: &S,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<F, ReadError> {
+        self(base, reader, references)
+    }
+}
+
+impl<F: Clone> MakesState<F, F, Self> for Unsaid {
+    fn make_state(&self, value: &F) -> F {
+        value.clone()
+    }
+}
+
+impl<F: NetSerialize> Compares<F, Self> for Unsaid {
+    fn compare(&self, one: &F, other: &F) -> bool {
+        one.identical(other)
+    }
+}
+
+impl<F: Deref, S, M: Fn(&F::Target) -> S> MakesState<F, S, Target> for M {
+    fn make_state(&self, value: &F) -> S {
+        self(value)
+    }
+}
+
+impl<F: Deref, M: Fn(&F::Target, &F::Target) -> bool> Compares<F, Target> for M {
+    fn compare(&self, one: &F, other: &F) -> bool {
+        self(one, other)
+    }
+}
+
+impl<F: Deref, S: Deref, M> WritesDifference<F, S, (Target, Target)> for M
+where
+    M: Fn(&S::Target, &F::Target, &mut BitWriter) -> Result<(), WriteError>,
+{
+    fn write_difference(&self, base: &S, value: &F, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self(base, value, writer)
+    }
+}
+
+impl<F, S: Deref, M> WritesDifference<F, S, (Target, Itself)> for M
+where
+    M: Fn(&S::Target, &F, &mut BitWriter) -> Result<(), WriteError>,
+{
+    fn write_difference(&self, base: &S, value: &F, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self(base, value, writer)
+    }
+}
+
+impl<F: Deref, S, M> WritesDifference<F, S, (Itself, Target)> for M
+where
+    M: Fn(&S, &F::Target, &mut BitWriter) -> Result<(), WriteError>,
+{
+    fn write_difference(&self, base: &S, value: &F, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self(base, value, writer)
+    }
+}
+
+impl<F, S: Deref, M> ReadsDifference<F, S, Target> for M
+where
+    M: Fn(&S::Target, &mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<F, ReadError>,
 {
     fn read_difference(
         &self,

@@ -27,14 +27,14 @@ mod lines {
     pub(super) const NAME: &str = "lines";
     pub(super) type State = String;
 
-    pub(super) fn write(base: &String, value: &String, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub(super) fn write(base: &str, value: &str, writer: &mut BitWriter) -> Result<(), WriteError> {
         WRITTEN.set(WRITTEN.get() + 1);
-        let new = value.strip_prefix(base.as_str()).ok_or(WriteError::Other("a text that does not grow"))?;
+        let new = value.strip_prefix(base).ok_or(WriteError::Other("a text that does not grow"))?;
         repl::NetSerialize::write(&new.to_owned(), writer)
     }
 
     pub(super) fn read(
-        base: &String,
+        base: &str,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<String, ReadError> {

@@ -28,7 +28,7 @@ mod fog {
     pub(super) const NAME: &str = "fog";
     pub(super) type State = Vec<u64>;
 
-    pub(super) fn write(base: &Vec<u64>, value: &Vec<u64>, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub(super) fn write(base: &[u64], value: &[u64], writer: &mut BitWriter) -> Result<(), WriteError> {
         if base.len() != value.len() {
             return Err(WriteError::Other("another map"));
         }
@@ -43,11 +43,11 @@ mod fog {
     }
 
     pub(super) fn read(
-        base: &Vec<u64>,
+        base: &[u64],
         reader: &mut BitReader<'_>,
         _: &mut ReferenceMap<'_>,
     ) -> Result<Vec<u64>, ReadError> {
-        let mut words = base.clone();
+        let mut words = base.to_vec();
         while reader.read_flag()? {
             let at = reader.read_bits(16)? as usize;
             *words.get_mut(at).ok_or(ReadError::OutOfRange)? = reader.read_bits(64)?;

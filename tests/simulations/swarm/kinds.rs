@@ -125,7 +125,6 @@ pub(crate) const DOT: usize = 3;
 pub(crate) const HOARD: usize = 4;
 pub(crate) const BIRD: usize = 6;
 pub(crate) const SIGN: usize = 7;
-pub(crate) const SCROLL: usize = 8;
 
 /// Returns the classes in the order of the plan's weights.
 pub(crate) fn kinds() -> [Kind; 9] {

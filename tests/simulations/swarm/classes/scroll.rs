@@ -35,7 +35,6 @@ pub(crate) struct Scroll {
 tell!(Scroll);
 
 impl Scroll {
-    #[expect(clippy::ptr_arg, reason = "a notify gets a reference to the field's own type")]
     fn on_text(&mut self, old: &String) {
         self.shown.notifies.push((0, hash(old.as_bytes()), hash(self.text.as_bytes())));
     }
@@ -48,11 +47,11 @@ mod holes {
     pub(super) const NAME: &str = "holes";
     pub(super) type State = Box<[bool]>;
 
-    pub(super) fn state(value: &Vec<bool>) -> State {
-        value.as_slice().into()
+    pub(super) fn state(value: &[bool]) -> State {
+        value.into()
     }
 
-    pub(super) fn write(base: &State, value: &Vec<bool>, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub(super) fn write(base: &[bool], value: &[bool], writer: &mut BitWriter) -> Result<(), WriteError> {
         if base.len() != value.len() {
             return Err(WriteError::Other("a scroll of another length"));
         }
@@ -65,7 +64,7 @@ mod holes {
     }
 
     pub(super) fn read(
-        base: &State,
+        base: &[bool],
         reader: &mut BitReader<'_>,
         _: &mut ReferenceMap<'_>,
     ) -> Result<Vec<bool>, ReadError> {
