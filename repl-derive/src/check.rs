@@ -573,7 +573,7 @@ fn path_holds(path: &Path, name: &Ident) -> bool {
     }
     let Some(last) = path.segments.last() else { return false };
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
-    ["Vec", "Option", "Box", "FastArray", "OrderedFastArray", "HashMap", "BTreeMap", "IndexMap"]
+    ["Vec", "Option", "Box", "FastArray", "OrderedFastArray", "HashMap", "BTreeMap"]
         .iter()
         .any(|container| last.ident == container)
         && arguments

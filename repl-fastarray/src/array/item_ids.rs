@@ -123,6 +123,7 @@ impl ItemIds {
     }
 
     /// Returns the ids of the items and the receipt. If there is no receipt, the method creates one.
+    #[inline]
     pub(crate) fn parts(&mut self) -> (&[ItemId], &mut Receipt) {
         let List { ids, receipt, .. } = self.list_mut();
         (ids, receipt.get_or_insert_default())

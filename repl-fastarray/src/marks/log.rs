@@ -188,10 +188,11 @@ impl<E> Log<E> {
     /// because later entries record the current positions.
     #[inline]
     pub(crate) fn trim(&mut self) -> bool {
-        let (records, base) = (self.records(), self.base());
-        if let Some(recorded) = &mut self.recorded
-            && records
-        {
+        if !self.records() {
+            return false;
+        }
+        let base = self.base();
+        if let Some(recorded) = &mut self.recorded {
             let seen = recorded.followed.get_mut().saturating_sub(base) as usize;
             if seen < recorded.entries.len() {
                 recorded.entries.drain(..seen);
@@ -200,7 +201,7 @@ impl<E> Log<E> {
                 recorded.drift = 0;
             }
         }
-        records
+        true
     }
 
     /// Appends an entry. The caller has [trimmed](Self::trim) the log before. `len` is the number of elements
