@@ -140,6 +140,43 @@ mod tests {
     }
 
     #[test]
+    fn a_shadow_has_the_revision_of_its_live_log_and_records_nothing() {
+        let (mut live, mut shadow) = (ItemLog::default(), ItemLog::default());
+        assert!(!shadow.is_up_to_date(&live), "nobody has followed it");
+        shadow.follow(&live);
+        assert!(shadow.is_up_to_date(&live) && !live.is_up_to_date(&shadow));
+        live.touch(ItemId::FIRST, 0, 9);
+        shadow.touch(ItemId::LAST, 0, 9);
+        assert_eq!(shadow.edits(&live), Some(vec![ItemId::FIRST]));
+        let mut copy = ItemLog::default();
+        copy.changes.copy_followed(&shadow.changes);
+        assert_eq!(copy.edits(&live), Some(vec![ItemId::FIRST]));
+        shadow.follow(&live);
+        assert!(shadow.is_up_to_date(&live) && !copy.is_up_to_date(&live));
+        assert!(!copy.is_up_to_date(&shadow), "a shadow is no live array");
+    }
+
+    #[test]
+    fn a_log_with_shadows_of_its_own_still_records_after_its_array_became_a_copy() {
+        let (mut live, mut shadow, mut other) = (ItemLog::default(), ItemLog::default(), ItemLog::default());
+        shadow.follow(&live);
+        other.follow(&ItemLog::default());
+        live.changes.copy_followed(&other.changes);
+        live.touch(ItemId::FIRST, 0, 9);
+        assert_eq!(shadow.edits(&live), Some(vec![ItemId::FIRST]));
+    }
+
+    #[test]
+    fn a_shadow_that_is_followed_itself_records_its_changes() {
+        let (live, mut middle, mut last) = (ItemLog::default(), ItemLog::default(), ItemLog::default());
+        middle.follow(&live);
+        last.follow(&middle);
+        middle.touch(ItemId::FIRST, 0, 9);
+        assert_eq!(last.edits(&middle), Some(vec![ItemId::FIRST]));
+        assert!(!middle.is_up_to_date(&live), "it does not know any more");
+    }
+
+    #[test]
     fn what_was_followed_is_dropped_with_the_next_change() {
         let mut log = ItemLog::default();
         let first = log.changes.follow();

@@ -6,7 +6,7 @@
 //! revisions up to `revision`, without gaps, and no shadow was updated from a later revision.
 
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The bit of a log that belongs to a shadow: its lineage and its revision are those of the live log.
 const FOLLOWS: u64 = 1 << 63;
@@ -33,9 +33,8 @@ pub(crate) struct Log<E> {
 /// The entries of a log. A log without entries needs no such record.
 #[derive(Debug)]
 struct Recorded<E> {
-    /// The last revision from which a shadow was updated. The next change of the collection drops all entries
-    /// up to the followed revision.
-    followed: AtomicU64,
+    /// Whether a shadow has read all entries. Then the next change of the collection drops them.
+    is_read: AtomicBool,
     entries: Vec<E>,
     /// How far an element may be from the position that its entry records, if entries record positions. The
     /// number is `u32::MAX` if elements may be anywhere.
@@ -60,7 +59,15 @@ impl<E> Default for Log<E> {
 
 impl<E> Default for Recorded<E> {
     fn default() -> Self {
-        Self { followed: AtomicU64::new(0), entries: Vec::new(), drift: 0 }
+        Self { is_read: AtomicBool::new(false), entries: Vec::new(), drift: 0 }
+    }
+}
+
+impl<E> Recorded<E> {
+    /// Drops all entries. Resets the drift, because later entries record the current positions.
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.drift = 0;
     }
 }
 
@@ -172,34 +179,23 @@ impl<E> Log<E> {
     /// revision.
     #[inline]
     pub(crate) fn follow(&self) -> FollowedRevision {
-        let revision = self.revision();
-        // `fetch_max` would wait for all earlier writes, so it is not used. Shadows that are updated from the
-        // collection at the same time store the same revision.
-        if let Some(recorded) = &self.recorded
-            && recorded.followed.load(Ordering::Relaxed) < revision
-        {
-            recorded.followed.store(revision, Ordering::Relaxed);
+        if let Some(recorded) = &self.recorded {
+            recorded.is_read.store(true, Ordering::Relaxed);
         }
-        FollowedRevision { lineage: self.lineage(), revision }
+        FollowedRevision { lineage: self.lineage(), revision: self.revision() }
     }
 
     /// Drops the log entries that a shadow has read. Returns false if no shadow was ever updated from the
-    /// collection, because the log then records no changes. If the log is then empty, resets the drift,
-    /// because later entries record the current positions.
+    /// collection, because the log then records no changes.
     #[inline]
     pub(crate) fn trim(&mut self) -> bool {
         if !self.records() {
             return false;
         }
-        let base = self.base();
-        if let Some(recorded) = &mut self.recorded {
-            let seen = recorded.followed.get_mut().saturating_sub(base) as usize;
-            if seen < recorded.entries.len() {
-                recorded.entries.drain(..seen);
-            } else {
-                recorded.entries.clear();
-                recorded.drift = 0;
-            }
+        if let Some(recorded) = &mut self.recorded
+            && std::mem::take(recorded.is_read.get_mut())
+        {
+            recorded.clear();
         }
         true
     }
@@ -211,17 +207,17 @@ impl<E> Log<E> {
     where
         E: PartialEq,
     {
-        let entries = &mut self.recorded.get_or_insert_default().entries;
+        let recorded = self.recorded.get_or_insert_default();
         // An element is often written to several times in a row, and one entry is enough.
-        if entries.last() == Some(&entry) {
+        if recorded.entries.last() == Some(&entry) {
             return;
         }
-        entries.push(entry);
+        recorded.entries.push(entry);
         *self.revision.get_mut() += 1;
-        if entries.len() > 2 * len + 64 {
+        if recorded.entries.len() > 2 * len + 64 {
             // A shadow for which these entries are missing compares all elements, which costs less than
             // reading so many log entries.
-            entries.clear();
+            recorded.clear();
         }
     }
 
@@ -230,7 +226,7 @@ impl<E> Log<E> {
         if self.trim() {
             *self.revision.get_mut() += 1;
             if let Some(recorded) = &mut self.recorded {
-                recorded.entries.clear();
+                recorded.clear();
             }
         }
     }

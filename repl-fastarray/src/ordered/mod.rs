@@ -132,13 +132,13 @@ impl<T> OrderedFastArray<T> {
 
     /// Returns the number of items. Costs O(1).
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.items.len()
     }
 
     /// Returns whether the array has no items. Costs O(1).
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 

@@ -64,7 +64,7 @@ impl<T> Sequence<T> {
         Self(None)
     }
 
-    fn parts(&self) -> &Parts<T> {
+    const fn parts(&self) -> &Parts<T> {
         match &self.0 {
             Some(parts) => parts,
             None => const { &Parts::new() },
@@ -76,11 +76,11 @@ impl<T> Sequence<T> {
     }
 
     /// Returns the number of items. Costs O(1).
-    pub(crate) fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |parts| parts.order.len())
+    pub(crate) const fn len(&self) -> usize {
+        self.parts().order.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
