@@ -93,7 +93,7 @@ impl ItemLog {
     }
 
     fn append(&mut self, entry: ItemChange, len: usize) {
-        if self.changes.trim() {
+        if self.changes.records() {
             self.changes.append(entry, len);
         }
     }
@@ -154,6 +154,20 @@ mod tests {
         shadow.follow(&live);
         assert!(shadow.is_up_to_date(&live) && !copy.is_up_to_date(&live));
         assert!(!copy.is_up_to_date(&shadow), "a shadow is no live array");
+    }
+
+    /// A comparison can reach an array twice if it is in an item that was written to twice.
+    #[test]
+    fn a_shadow_is_up_to_date_before_its_array_is_renumbered_and_after() {
+        let (mut live, mut shadow) = (ItemLog::default(), ItemLog::default());
+        live.changes.follow();
+        live.touch(ItemId::FIRST, 0, 9);
+        live.succeed(ItemId::LAST);
+        shadow.follow(&live);
+        assert!(shadow.is_up_to_date(&live));
+        assert_eq!(live.renumber(), Some(ItemId::LAST));
+        assert!(shadow.is_up_to_date(&live));
+        assert_eq!(shadow.edits(&live), Some(Vec::new()));
     }
 
     #[test]

@@ -64,6 +64,13 @@ impl<E> Default for Recorded<E> {
 }
 
 impl<E> Recorded<E> {
+    /// Drops the entries that a shadow has read.
+    fn drop_read(&mut self) {
+        if std::mem::take(self.is_read.get_mut()) {
+            self.clear();
+        }
+    }
+
     /// Drops all entries. Resets the drift, because later entries record the current positions.
     fn clear(&mut self) {
         self.entries.clear();
@@ -113,8 +120,9 @@ impl<E> Log<E> {
         if self.waits() { 0 } else { self.revision.load(Ordering::Relaxed) }
     }
 
-    /// Returns whether changes are recorded, because a shadow was updated from the collection.
-    fn records(&mut self) -> bool {
+    /// Returns whether the log records changes, because a shadow was updated from the collection.
+    #[inline]
+    pub(crate) fn records(&mut self) -> bool {
         (1..WAITS).contains(self.lineage.get_mut())
     }
 
@@ -151,7 +159,8 @@ impl<E> Log<E> {
 
     /// Returns whether a shadow that was updated from `followed` has all changes of the collection.
     pub(crate) fn is_at(&self, followed: FollowedRevision) -> bool {
-        followed.revision == self.revision.load(Ordering::Relaxed) && self.continues(followed)
+        let lineage = self.lineage.load(Ordering::Relaxed) & !WAITS;
+        followed.revision == self.revision() && followed.lineage.get() == lineage
     }
 
     /// Returns whether a shadow with the revision `followed` was updated from the collection of this log.
@@ -185,29 +194,14 @@ impl<E> Log<E> {
         FollowedRevision { lineage: self.lineage(), revision: self.revision() }
     }
 
-    /// Drops the log entries that a shadow has read. Returns false if no shadow was ever updated from the
-    /// collection, because the log then records no changes.
-    #[inline]
-    pub(crate) fn trim(&mut self) -> bool {
-        if !self.records() {
-            return false;
-        }
-        if let Some(recorded) = &mut self.recorded
-            && std::mem::take(recorded.is_read.get_mut())
-        {
-            recorded.clear();
-        }
-        true
-    }
-
-    /// Appends an entry. The caller has [trimmed](Self::trim) the log before. `len` is the number of elements
-    /// in the collection.
-    #[inline]
+    /// Appends an entry to a log that [records](Self::records) changes. `len` is the number of elements in the
+    /// collection.
     pub(crate) fn append(&mut self, entry: E, len: usize)
     where
         E: PartialEq,
     {
         let recorded = self.recorded.get_or_insert_default();
+        recorded.drop_read();
         // An element is often written to several times in a row, and one entry is enough.
         if recorded.entries.last() == Some(&entry) {
             return;
@@ -223,7 +217,7 @@ impl<E> Log<E> {
 
     /// Records that any element may have changed, so that all shadows compare all elements.
     pub(crate) fn skip(&mut self) {
-        if self.trim() {
+        if self.records() {
             *self.revision.get_mut() += 1;
             if let Some(recorded) = &mut self.recorded {
                 recorded.clear();
@@ -240,11 +234,11 @@ impl<E> Log<E> {
 
     /// Records that all elements after some position have moved by `distance` positions.
     pub(super) fn shifted(&mut self, distance: usize) {
-        if self.trim()
-            && let Some(recorded) = &mut self.recorded
-            && !recorded.entries.is_empty()
-        {
-            recorded.drift = recorded.drift.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
+        if let Some(recorded) = &mut self.recorded {
+            recorded.drop_read();
+            if !recorded.entries.is_empty() {
+                recorded.drift = recorded.drift.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
+            }
         }
     }
 }
