@@ -129,6 +129,7 @@ pub mod __private {
     pub use crate::schema::shape::{Around, Field, Shape};
     pub use crate::schema::unit_tables::UnitTables;
     pub use crate::schema::value::{assert_named, unsaid};
+    pub use crate::schema::variants::{MadeWithVariant, Variant, Variants};
     pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
     pub use crate::schema::wire_name::WireName;
     pub use crate::static_program;

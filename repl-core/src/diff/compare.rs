@@ -16,7 +16,8 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
-use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Part, Slot};
+use crate::object::array::Array;
+use crate::object::level::{Elements, Leaf, Level, LevelMut, Part, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
 
@@ -323,39 +324,55 @@ impl Comparison<'_> {
     /// Compares an array with its shadow. Returns `None` if nothing changed.
     // The function is not inlined, so that the code for leaves stays short. Most properties are leaves.
     #[inline(never)]
-    fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
+    fn array(&mut self, array: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
         let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
-        if live.same_bytes(&old) {
+        if array.same_bytes(&old) {
             return None;
         }
-        let (len, max) = (live.len(), live.max_len() as usize);
+        if array.is_variant() && array.count() != old.count() {
+            return self.variant(array, shadow, handle);
+        }
+        let (len, max) = (array.count(), array.max_count() as usize);
         if len > max {
             self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
-        let old_len = shadow.resize(handle, len)?;
+        let Range { start: old_len, end: len } = shadow.resize(handle, len)?;
         let mut changes = ArrayChanges::count_only();
         for index in 0..len.min(old_len) {
-            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
+            let (Some(live), Some(mut shadow)) = (array.element(index), shadow.element(handle, index)) else {
                 continue;
             };
-            self.element(live, &mut shadow, index as u32, &mut changes);
+            self.element(live, &mut shadow, array.step(index, 1), &mut changes);
         }
-        let is_longer = len > old_len && self.copy_elements(live, shadow, handle, old_len);
+        let is_longer = len > old_len && self.copy_elements(array, shadow, handle, old_len);
         if is_longer {
             changes.tail = old_len as u32;
+        } else if len > old_len {
+            shadow.resize(handle, old_len);
         }
         (is_longer || len < old_len || !changes.is_count_only()).then_some(changes)
     }
 
+    /// Copies an enum whose shadow has another variant. If a value of the new variant has no wire form, copies
+    /// nothing, so that clients keep the old variant.
+    fn variant(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
+        let (known, fields) = (self.refusals.len(), live.element(0)?);
+        let is_copied = shadow.replace(handle, live.count(), |mut shadow| {
+            self.new_element(fields, &mut shadow, live.step(0, 1), &HandleSet::new());
+            self.refusals.len() == known
+        });
+        is_copied?.then(ArrayChanges::whole)
+    }
+
+    /// Compares an element with its shadow. `first` is the element handle of its first property.
     fn element(
         &mut self,
         live: Level<'_>,
         shadow: &mut LevelMut<'_>,
-        index: u32,
+        first: u32,
         changes: &mut ArrayChanges,
     ) {
-        let first = index * live.handles();
         for (slot, handle) in live.slots().zip(1..) {
             let element_handle = first + handle - 1;
             match self.slot(slot, shadow, handle, element_handle) {
@@ -381,28 +398,25 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from index `first` on to the shadow. If a value in these elements has no
-    /// wire form, copies none of the elements, because otherwise clients would see an initial value that the
-    /// server never had. Returns whether the elements were copied.
+    /// Copies the elements of `array` from index `first` on to the shadow. Returns whether all their values
+    /// have a wire form. If not, the caller must remove the elements from the shadow, because otherwise clients
+    /// would see an initial value that the server never had.
     fn copy_elements(
         &mut self,
-        live: Array<'_>,
+        array: Array<'_>,
         shadow: &mut LevelMut<'_>,
         handle: u32,
         first: usize,
     ) -> bool {
         let known = self.refusals.len();
-        for index in first..live.len() {
-            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
+        for index in first..array.len() {
+            let (Some(live), Some(mut shadow)) = (array.element(index), shadow.element(handle, index)) else {
                 continue;
             };
-            self.new_element(live, &mut shadow, index as u32 * live.handles(), &HandleSet::new());
+            let first = array.step(index, 1);
+            self.new_element(live, &mut shadow, first, &HandleSet::new());
         }
-        let is_refused = self.refusals.len() > known;
-        if is_refused {
-            shadow.resize(handle, first);
-        }
-        !is_refused
+        self.refusals.len() == known
     }
 
     /// Copies a new item or a new value of a map to the shadow, except the properties that would make it too
@@ -441,12 +455,12 @@ impl Comparison<'_> {
                         self.refuse(Some(step), error);
                     }
                 }
-                Slot::Array(array) if array.len() <= array.max_len() as usize => {
-                    shadow.resize(handle, array.len());
+                Slot::Array(array) if array.count() <= array.max_count() as usize => {
+                    shadow.resize(handle, array.count());
                     self.behind(step, |this| this.copy_elements(array, shadow, handle, 0));
                 }
                 Slot::Array(array) => {
-                    let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
+                    let error = WriteError::TooLong { len: array.len(), max: array.max_count() as usize };
                     self.refuse(Some(step), error);
                 }
                 // Collections inside a new element are sent whole, so their changes are not needed.

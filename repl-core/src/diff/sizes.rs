@@ -49,6 +49,6 @@ fn fixed_bits(command: &Command) -> Option<u64> {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
         // The elements of a collection do not count, because a collection is sent in as many parts as needed.
         CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEADER_BITS),
-        CommandKind::Array(_) | CommandKind::Return => None,
+        CommandKind::Array(_) | CommandKind::Enum(_) | CommandKind::Variant(_) | CommandKind::Return => None,
     }
 }

@@ -31,7 +31,7 @@ fn copy_between(from: Level<'_>, to: &mut LevelMut<'_>, first: u32, end: u32) {
                 }
             }
             Part::Slot(handle, Slot::Array(array)) => {
-                to.resize(handle, array.len());
+                to.resize(handle, array.count());
                 for index in 0..array.len() {
                     if let (Some(from), Some(mut to)) = (array.element(index), to.element(handle, index)) {
                         copy_whole(from, &mut to);

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::Objects;
+use crate::object::array::Array;
 use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::equality::{Answer, same_elements, same_level};
-use crate::object::level::{Array, Elements, ElementsMut, Level, LevelMut, Slot};
+use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::ReceivedChange;
 
@@ -49,7 +50,7 @@ impl Restore<'_> {
     }
 
     fn array(&self, base: Array<'_>, live: &mut LevelMut<'_>, handle: u32) {
-        let old_len = live.resize(handle, base.len()).unwrap_or(0);
+        let old_len = live.resize(handle, base.count()).map_or(0, |lens| lens.start);
         for index in 0..base.len() {
             let (Some(from), Some(mut to)) = (base.element(index), live.element(handle, index)) else {
                 return;

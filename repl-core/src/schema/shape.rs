@@ -12,6 +12,7 @@ use crate::ids::key::KeyBits;
 use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::erased::Collection;
+use crate::schema::variants::EnumShape;
 
 /// The shape of one type: how its values are stored in memory and written.
 #[derive(Clone, Copy)]
@@ -98,14 +99,11 @@ impl Shape {
                 Some(form) => form.conditional_field(),
                 None => None,
             },
-            Kind::Struct(fields) => {
+            Kind::Struct(fields) => conditional_field_of(fields),
+            Kind::Enum(shape) => {
                 let mut i = 0;
-                while i < fields.len() {
-                    let field = &fields[i];
-                    if !matches!(field.condition, Condition::None) {
-                        return Some(field.name);
-                    }
-                    let inside = field.shape.conditional_field();
+                while i < shape.variants.len() {
+                    let inside = conditional_field_of(shape.variants[i].fields);
                     if inside.is_some() {
                         return inside;
                     }
@@ -121,9 +119,26 @@ impl Shape {
     }
 }
 
+/// Returns the name of the first of these fields that has a condition, or that contains such a field.
+const fn conditional_field_of(fields: &[Field]) -> Option<&'static str> {
+    let mut i = 0;
+    while i < fields.len() {
+        let field = &fields[i];
+        if !matches!(field.condition, Condition::None) {
+            return Some(field.name);
+        }
+        let inside = field.shape.conditional_field();
+        if inside.is_some() {
+            return inside;
+        }
+        i += 1;
+    }
+    None
+}
+
 impl Shape {
     /// Returns whether the type has a fast array among its own properties. Fast arrays in a `Vec`, an
-    /// `Option` or a map do not count, because clients copy these containers as a whole for a notify.
+    /// `Option`, an enum or a map do not count, because clients copy these containers as a whole for a notify.
     #[must_use]
     pub const fn flattens_items(&self) -> bool {
         match &self.kind {
@@ -139,7 +154,7 @@ impl Shape {
                 }
                 false
             }
-            Kind::Leaf(_) | Kind::Array(_) | Kind::Entries(_) => false,
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Entries(_) => false,
         }
     }
 }
@@ -157,6 +172,9 @@ pub(crate) enum Kind {
     /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. An array property has one command in
     /// the program, and inner commands for an element.
     Array(&'static ArrayShape),
+    /// An enum whose variants are sent field by field. It has one command in the program, and inner commands
+    /// for each variant.
+    Enum(&'static EnumShape),
     /// A fast array: a collection of items with ids. A fast array has one command in the program, and inner
     /// commands for an item.
     Items(&'static CollectionShape<ItemId>),
@@ -353,7 +371,7 @@ impl Formatted {
     /// `None` for any other property.
     pub(crate) const fn elements(self) -> Option<(Self, u32)> {
         match self.shape.kind {
-            Kind::Leaf(_) | Kind::Struct(_) | Kind::FixedArray { .. } => None,
+            Kind::Leaf(_) | Kind::Struct(_) | Kind::Enum(_) | Kind::FixedArray { .. } => None,
             Kind::Array(array) => Some((self.element(array.element), self.array_len(array))),
             Kind::Items(items) => Some((self.element(items.element), self.collection_len(items))),
             Kind::Entries(map) => {
@@ -362,7 +380,7 @@ impl Formatted {
         }
     }
 
-    /// Returns a field inside a struct or tuple, with the attributes that apply to it. If the field has its
+    /// Returns a field inside a struct, a tuple or a variant, with the attributes that apply to it. If the field has its
     /// own attribute, that attribute takes precedence.
     pub(crate) const fn field(self, field: &Field) -> Self {
         match field.format {
