@@ -1,4 +1,4 @@
-//! Enums that derive `Replicated`: the fields of the active variant are properties of their own.
+//! Enums that derive `Replicated`: the fields of the active variant are properties of their own (R28).
 
 #[path = "../pair/mod.rs"]
 mod pair;
@@ -6,3 +6,8 @@ mod pair;
 mod support;
 
 mod delivered;
+mod fields;
+mod hostile;
+mod layouts;
+mod nested;
+mod on_clients;

@@ -49,7 +49,7 @@ fn fmt_command(command: &Command, depth: usize, f: &mut fmt::Formatter<'_>) -> f
             let words = if variants == 1 { "variant" } else { "variants" };
             format!("enum to {}, {variants} {words}", command.end)
         }
-        CommandKind::Variant(variant) => inner("variant", variant.end, variant.handles, "it"),
+        CommandKind::Variant(variant) => inner("variant", variant.end, variant.handles, "in it"),
         CommandKind::Items(items) => inner("items", items.end, items.handles, "an item"),
         CommandKind::Entries(entries) => inner("entries", entries.end, entries.handles, "a value"),
         CommandKind::Return => "return".to_owned(),
