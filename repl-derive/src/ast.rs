@@ -117,8 +117,8 @@ impl<'a> Container<'a> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }
 
-    /// Returns whether a field is sent. A field of an object or of a variant is sent if it is marked `replicated`. A field of
-    /// an item or a value is sent unless it is marked `skip` (S12).
+    /// Returns whether a field is sent. A field of an object or of a variant is sent if it is marked
+    /// `replicated`. A field of an item or a value is sent unless it is marked `skip` (S12).
     pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
         let opt_out = self.derive != Derive::Replicated || self.attrs.all.is_some();
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())

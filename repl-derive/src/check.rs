@@ -59,8 +59,9 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Items must be structs. An enum is a part of an object or a value, and must have at least one variant. An enum without variants has no values. A union is
-/// refused, because the library cannot know which of its fields is active.
+/// Items must be structs. An enum is a part of an object or a value, and must have at least one variant. An
+/// enum without variants has no values. A union is refused, because the library cannot know which of its
+/// fields is active.
 fn kind(container: &Container<'_>, errors: &mut Errors) {
     let ident = container.ident();
     match (&container.body, container.derive) {
@@ -171,8 +172,8 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Refuses a struct or enum that has fields but replicates none of them. Its author probably expects that all fields
-/// are replicated.
+/// Refuses a struct or enum that has fields but replicates none of them. Its author probably expects that all
+/// fields are replicated.
 fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     if container.derive != Derive::Replicated || container.attrs.all.is_some() || fields.is_empty() {

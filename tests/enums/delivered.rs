@@ -204,7 +204,8 @@ fn r28_no_variant_ever_has_a_field_of_an_earlier_life_whatever_is_lost() {
         });
         room.server.register::<Pond>();
         let maps = BTreeMap::from([(1, Life::None)]);
-        let pond = Pond { lives: vec![Life::None], maybe: Some(Life::None), by_name: maps, ..Pond::default() };
+        let pond =
+            Pond { lives: vec![Life::None], maybe: Some(Life::None), by_name: maps, ..Pond::default() };
         let pond = room.server.spawn(pond);
         room.enter();
         room.enter();

@@ -1,4 +1,5 @@
-//! Updates that no server sends: numbers without a variant, and fields of another variant than the active one.
+//! Updates that no server sends: numbers without a variant, and fields of another variant than the active
+//! one.
 //!
 //! *Invariant:* an update that is refused changes nothing, and nothing panics.
 

@@ -1,6 +1,9 @@
-//! Enums on clients: notifies with old values, references in fields of variants, edits of the client, setters.
+//! Enums on clients: notifies with old values, references in fields of variants, edits of the client,
+//! setters.
 //!
 //! *Invariant:* what a client sees of an enum is what the server sent, also after edits of the client.
+
+use std::collections::BTreeMap;
 
 use repl::prelude::*;
 
@@ -21,6 +24,11 @@ enum Task {
         names: FastArray<Name>,
     },
     Number(u64, u64),
+    Load {
+        boxes: FastArray<Name>,
+        lists: Vec<u32>,
+        counts: BTreeMap<u8, Vec<u8>>,
+    },
 }
 
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
@@ -71,7 +79,11 @@ fn set(room: &mut Room, worker: ObjectRef<Worker>, task: Task) {
 
 fn dig(depth: u16) -> Task {
     let name = |text: &str| Name { text: text.to_owned() };
-    Task::Dig { depth, tools: Vec::new(), names: [name("pick"), name("pan")].into_iter().collect() }
+    Task::Dig {
+        depth,
+        tools: vec![ObjectRef::NULL],
+        names: [name("pick"), name("pan")].into_iter().collect(),
+    }
 }
 
 #[test]
@@ -116,6 +128,33 @@ fn r28_an_update_of_a_field_restores_the_variant_that_a_client_has_replaced() {
         room.settle();
         let (seen, sent) = (&seen(&room, worker).task, &room.server[worker].task);
         assert_eq!(format!("{seen:?}"), format!("{sent:?}"));
+    }
+}
+
+#[test]
+fn r28_another_variant_arrives_also_while_the_client_has_edited_the_old_one() {
+    let load = |at: u8| Task::Load {
+        boxes: std::iter::once(Name { text: "box".to_owned() }).collect(),
+        lists: vec![at.into(); 2],
+        counts: BTreeMap::from([(at, vec![at])]),
+    };
+    let (mut room, worker) = room();
+    let guard = Task::Guard { whom: worker, since: 1 };
+    for task in [dig(3), load(1), dig(4), guard, load(2), Task::Number(1, 2), dig(5)] {
+        set(&mut room, worker, task.clone());
+        assert_eq!(format!("{:?}", seen(&room, worker).task), format!("{task:?}"));
+        match &mut room.guests[0].client.get_mut(worker).unwrap().task {
+            Task::Dig { tools, names, .. } => {
+                tools.push(worker);
+                names.clear();
+            }
+            Task::Load { boxes, lists, counts } => {
+                boxes.clear();
+                lists.clear();
+                counts.insert(9, vec![9]);
+            }
+            other => *other = load(7),
+        }
     }
 }
 

@@ -687,8 +687,8 @@ impl ArrayChanges {
         (!own.is_count_only()).then_some(own)
     }
 
-    /// Drops the changes of elements at or after index `len`, and the changes of properties with other element
-    /// handles than `kept`.
+    /// Drops the changes of elements at or after index `len`, and the changes of properties with other
+    /// element handles than `kept`.
     pub(crate) fn prune(&mut self, len: u32, kept: Range<u32>) {
         if self.tail >= len {
             self.tail = u32::MAX;

@@ -9,8 +9,8 @@ use crate::object::array::Array;
 use crate::object::level::{Elements, Level, Slot};
 
 /// Drops three kinds of changes of a level (an object or an element): changes of elements past the end of an
-/// array or of another variant of an enum, changes of items and entries that do not exist, and removals of items and entries that exist again.
-/// Another changelist adds the elements that exist again.
+/// array or of another variant of an enum, changes of items and entries that do not exist, and removals of
+/// items and entries that exist again. Another changelist adds the elements that exist again.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {

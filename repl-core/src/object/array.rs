@@ -67,8 +67,8 @@ impl LevelMut<'_> {
             result = change.take().map(|change| change(level));
             result == Some(true)
         };
-        // SAFETY: the command guarantees that `at` points to an enum of this shape, which is borrowed mutably.
-        // While `call` runs, the variant is active, so the level has the table of the value at `at`.
+        // SAFETY: the command guarantees that `at` points to an enum of this shape, which is borrowed
+        // mutably. While `call` runs, the variant is active, so the level has the table of the value at `at`.
         unsafe { (command.shape.replace)(at, variant, &mut call) };
         result
     }
@@ -122,8 +122,8 @@ impl<'a> Array<'a> {
         self.len
     }
 
-    /// Returns the number that is sent before the changes of the array: its length, or the index of the active
-    /// variant of an enum.
+    /// Returns the number that is sent before the changes of the array: its length, or the index of the
+    /// active variant of an enum.
     pub(crate) fn count(&self) -> usize {
         self.command.count(self.len)
     }
@@ -148,6 +148,12 @@ impl<'a> Array<'a> {
     /// Returns whether this is an enum.
     pub(crate) fn is_variant(&self) -> bool {
         self.command.variant.is_some()
+    }
+
+    /// Returns whether the elements of both arrays have the same properties. The elements of two enums have
+    /// different properties if different variants are active. `other` is the same property of another object.
+    pub(crate) fn has_elements_of(&self, other: &Array<'_>) -> bool {
+        std::ptr::eq(self.command, other.command)
     }
 
     /// Returns whether more than the [`count`](Self::count) is sent.
@@ -219,7 +225,7 @@ impl<'a> Array<'a> {
     /// arrays.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
         let element = self.command.shape.element;
-        if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
+        if !self.has_elements_of(other) || !element.bitwise || self.len != other.len {
             return false;
         }
         let bytes = self.len * element.size;

@@ -133,8 +133,8 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     if fits { None } else { Some(otherwise) }
 }
 
-/// Refuses conditions, notifies and `push` inside a nested struct or a variant, because they would have no effect there.
-/// Only fields of objects may have conditions, notifies and `push`.
+/// Refuses conditions, notifies and `push` inside a nested struct or a variant, because they would have no
+/// effect there. Only fields of objects may have conditions, notifies and `push`.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {

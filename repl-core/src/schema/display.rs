@@ -32,23 +32,27 @@ struct PrintedHandle {
     brackets: &'static str,
 }
 
+impl PrintedHandle {
+    /// Returns the handle of a property without its elements.
+    fn of(property: Formatted, path: &str, offset: usize) -> Self {
+        let (type_name, bits) = (type_name(property), bits_text(property));
+        let (size, brackets) = (property.shape.size, brackets(property));
+        Self {
+            path: path.to_owned(),
+            type_name,
+            bits,
+            offset,
+            size,
+            inner: None,
+            is_variant: false,
+            brackets,
+        }
+    }
+}
+
 /// Appends the handles of a property, without those inside its elements, in ascending order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<PrintedHandle>) {
     match property.kind() {
-        Kind::Leaf(_) => {
-            if travels(property) {
-                into.push(PrintedHandle {
-                    path: path.to_owned(),
-                    type_name: type_name(property),
-                    bits: bits_text(property),
-                    offset,
-                    size: property.shape.size,
-                    inner: None,
-                    is_variant: false,
-                    brackets: "",
-                });
-            }
-        }
         Kind::Struct(fields) => {
             for field in fields {
                 let path =
@@ -58,56 +62,36 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Printe
         }
         Kind::FixedArray { element, len } => {
             for index in 0..len {
-                entries(
-                    property.element(element),
-                    &format!("{path}[{index}]"),
-                    offset + index * element.size,
-                    into,
-                );
+                let (path, offset) = (format!("{path}[{index}]"), offset + index * element.size);
+                entries(property.element(element), &path, offset, into);
             }
         }
-        Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => {
-            if !travels(property) {
-                return;
-            }
+        _ if !travels(property) => {}
+        Kind::Leaf(_) => into.push(PrintedHandle::of(property, path, offset)),
+        Kind::Enum(shape) => {
+            let inner = Some(variants(property, shape));
+            into.push(PrintedHandle { inner, ..PrintedHandle::of(property, path, offset) });
+        }
+        Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => {
             let mut inner = Vec::new();
-            match property.kind() {
-                Kind::Enum(shape) => variants(property, shape, &mut inner),
-                _ => property.elements().into_iter().for_each(|(element, _)| {
-                    entries(element, "", 0, &mut inner);
-                }),
-            }
-            into.push(PrintedHandle {
-                path: path.to_owned(),
-                type_name: type_name(property),
-                bits: bits_text(property),
-                offset,
-                size: property.shape.size,
-                inner: Some(inner),
-                is_variant: false,
-                brackets: brackets(property),
-            });
+            property.elements().into_iter().for_each(|(element, _)| entries(element, "", 0, &mut inner));
+            into.push(PrintedHandle { inner: Some(inner), ..PrintedHandle::of(property, path, offset) });
         }
     }
 }
 
-/// Appends the name and the handles of each variant of an enum.
-fn variants(property: Formatted, shape: &EnumShape, into: &mut Vec<PrintedHandle>) {
+/// Returns the name and the handles of each variant of an enum.
+fn variants(property: Formatted, shape: &EnumShape) -> Vec<PrintedHandle> {
+    let mut all = Vec::new();
     for (number, variant) in shape.variants.iter().enumerate() {
-        into.push(PrintedHandle {
-            path: variant.name.to_owned(),
-            type_name: format!("variant {number}"),
-            bits: String::new(),
-            offset: 0,
-            size: property.shape.size,
-            inner: None,
-            is_variant: true,
-            brackets: "",
-        });
+        let (type_name, bits) = (format!("variant {number}"), String::new());
+        let named = PrintedHandle::of(property, variant.name, 0);
+        all.push(PrintedHandle { type_name, bits, is_variant: true, ..named });
         for (field, offset) in variant.fields.iter().zip((shape.offsets)(number)) {
-            entries(property.field(field), &format!("{}.{}", variant.name, field.name), offset, into);
+            entries(property.field(field), &format!("{}.{}", variant.name, field.name), offset, &mut all);
         }
     }
+    all
 }
 
 /// Returns the last column of a field's row: its condition, its notify, and whether it is `push`.

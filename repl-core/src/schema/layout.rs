@@ -33,8 +33,8 @@ pub struct Counts {
     /// The number of parents: one for each field. A field that is a fixed array has one parent for each
     /// element.
     pub parents: usize,
-    /// The number of commands: one for each leaf, array, enum, variant, collection and map, a return command for
-    /// each of them except leaves, and one return command for the whole object.
+    /// The number of commands: one for each leaf, array, enum, variant, collection and map, a return command
+    /// for each of them except leaves, and one return command for the whole object.
     pub commands: usize,
     /// The number of handles of the object itself, without the handles inside elements of its arrays and
     /// collections.

@@ -329,8 +329,8 @@ impl Program {
         self.commands.get(entry.command as usize)
     }
 
-    /// Sets the offsets of the fields of variants. Joins the leaves that have consecutive handles and lie in memory without gaps, so that they are
-    /// compared, copied, written and read together. Costs O(commands).
+    /// Sets the offsets of the fields of variants. Joins the leaves that have consecutive handles and lie in
+    /// memory without gaps, so that they are compared, copied, written and read together. Costs O(commands).
     // The leaves are joined at run time. At compile time, this would take a part of the limited evaluation
     // steps for constants.
     pub(crate) fn join_leaves(&mut self) {
@@ -422,8 +422,8 @@ impl Program {
         self.commands.get(command as usize).map(|command| &command.kind)
     }
 
-    /// Returns whether the property at `handle` of the object itself is an array, or an enum whose variants are
-    /// sent field by field.
+    /// Returns whether the property at `handle` of the object itself is an array, or an enum whose variants
+    /// are sent field by field.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Array(_) | CommandKind::Enum(_)))
     }

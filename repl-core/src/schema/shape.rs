@@ -138,7 +138,8 @@ const fn conditional_field_of(fields: &[Field]) -> Option<&'static str> {
 
 impl Shape {
     /// Returns whether the type has a fast array among its own properties. Fast arrays in a `Vec`, an
-    /// `Option`, an enum or a map do not count, because clients copy these containers as a whole for a notify.
+    /// `Option`, an enum or a map do not count, because clients copy these containers as a whole for a
+    /// notify.
     #[must_use]
     pub const fn flattens_items(&self) -> bool {
         match &self.kind {
@@ -380,8 +381,8 @@ impl Formatted {
         }
     }
 
-    /// Returns a field inside a struct, a tuple or a variant, with the attributes that apply to it. If the field has its
-    /// own attribute, that attribute takes precedence.
+    /// Returns a field inside a struct, a tuple or a variant, with the attributes that apply to it. If the
+    /// field has its own attribute, that attribute takes precedence.
     pub(crate) const fn field(self, field: &Field) -> Self {
         match field.format {
             Format::Native => Self { shape: field.shape, format: self.format, max_len: field.max_len },

@@ -91,8 +91,8 @@ fn write_slot(
     }
 }
 
-/// Writes the changes of an array or enum: its length or the number of its variant, the index of its first new element, the handles of changed
-/// values in older elements, and then these values and the new elements.
+/// Writes the changes of an array or enum: its length or the number of its variant, the index of its first
+/// new element, the handles of changed values in older elements, and then these values and the new elements.
 // This function is not inlined, so that the code for leaves stays short. Most properties are leaves.
 #[inline(never)]
 fn write_array(

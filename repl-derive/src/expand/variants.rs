@@ -96,20 +96,10 @@ fn table(container: &Container<'_>, generics: &Generics, variants: &[Numbered<'_
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
     let entries = variants.iter().map(|variant| variant.entry(container));
-    let numbers = variants.iter().map(|Numbered { variant, number, .. }| {
-        let (ident, number) = (variant.ident, Literal::usize_unsuffixed(*number));
-        quote!(Self::#ident { .. } => #number,)
-    });
+    let (active, field) = (active(variants), address(container, variants));
     let makes = variants.iter().map(|variant| {
         let (number, make) = (Literal::usize_unsuffixed(variant.number), variant.make(container));
         quote!(#number => ::core::option::Option::Some(#make),)
-    });
-    let fields = variants.iter().flat_map(|variant| {
-        let ident = variant.variant.ident;
-        variant.sent(container).into_iter().enumerate().map(move |(index, field)| {
-            let (member, index) = (&field.member, Literal::usize_unsuffixed(index));
-            quote!((Self::#ident { #member: field, .. }, #index) => (&raw const *field).cast(),)
-        })
     });
     quote! {
         #[automatically_derived]
@@ -117,16 +107,11 @@ fn table(container: &Container<'_>, generics: &Generics, variants: &[Numbered<'_
             const VARIANTS: &'static [#private::Variant] = &[#(#entries),*];
 
             fn active(&self) -> ::core::primitive::usize {
-                match self {
-                    #(#numbers)*
-                }
+                #active
             }
 
             fn field(&self, field: ::core::primitive::usize) -> *const ::core::primitive::u8 {
-                match (self, field) {
-                    #(#fields)*
-                    _ => ::core::ptr::null(),
-                }
+                #field
             }
 
             fn make(variant: ::core::primitive::usize) -> ::core::option::Option<Self> {
@@ -135,6 +120,32 @@ fn table(container: &Container<'_>, generics: &Generics, variants: &[Numbered<'_
                     _ => ::core::option::Option::None,
                 }
             }
+        }
+    }
+}
+
+/// Returns an expression for the index of the active variant.
+fn active(variants: &[Numbered<'_>]) -> TokenStream {
+    let numbers = variants.iter().map(|Numbered { variant, number, .. }| {
+        let (ident, number) = (variant.ident, Literal::usize_unsuffixed(*number));
+        quote!(Self::#ident { .. } => #number,)
+    });
+    quote!(match self { #(#numbers)* })
+}
+
+/// Returns an expression for the address of a sent field of the active variant.
+fn address(container: &Container<'_>, variants: &[Numbered<'_>]) -> TokenStream {
+    let fields = variants.iter().flat_map(|variant| {
+        let ident = variant.variant.ident;
+        variant.sent(container).into_iter().enumerate().map(move |(index, field)| {
+            let (member, index) = (&field.member, Literal::usize_unsuffixed(index));
+            quote!((Self::#ident { #member: field, .. }, #index) => (&raw const *field).cast(),)
+        })
+    });
+    quote! {
+        match (self, field) {
+            #(#fields)*
+            _ => ::core::ptr::null(),
         }
     }
 }

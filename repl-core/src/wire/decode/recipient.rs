@@ -129,8 +129,11 @@ impl Target for Recipient<'_> {
     }
 
     fn element(&mut self, handle: u32, index: usize) -> Option<Recipient<'_>> {
-        let base = match self.base_slot(handle) {
-            Some(Slot::Array(array)) => array.element(index),
+        let base = match (self.base_slot(handle), self.live.as_level().slot(handle)) {
+            // The update may have made another variant of an enum active.
+            (Some(Slot::Array(base)), Some(Slot::Array(live))) if base.has_elements_of(&live) => {
+                base.element(index)
+            }
             _ => None,
         };
         Some(Recipient { live: self.live.element(handle, index)?, base, seen: self.seen, edited: None })

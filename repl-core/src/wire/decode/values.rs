@@ -138,8 +138,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads the changes of an array of `len` elements, after its length was read. An enum is read as an array
-    /// of one element, after the number of its variant was read.
+    /// Reads the changes of an array of `len` elements, after its length was read. An enum is read as an
+    /// array of one element, after the number of its variant was read.
     fn array<T: Target>(
         &mut self,
         handle: u32,
@@ -171,8 +171,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         self.new_elements((handle, array), tail..len, old_len, target)
     }
 
-    /// Changes the length of the array at `handle` to `len`, or makes a variant active. Returns the old length
-    /// of the array, or zero if another variant was active.
+    /// Changes the length of the array at `handle` to `len`, or makes a variant active. Returns the old
+    /// length of the array, or zero if another variant was active.
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
         let old_len = target.resize(handle, array.count(len));
         if array.variant.is_some() && old_len == 0 {
