@@ -154,9 +154,14 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     if let (Some(callbacks), true) =
         (&container.attrs.callbacks, is_part || container.derive == Derive::NetSerialize)
     {
+        let remedy = if is_part {
+            "write it on the object that holds the enum"
+        } else {
+            "derive `Replicated` or `FastArrayItem`"
+        };
         errors.at(
             callbacks.span,
-            "only objects and items have callbacks: remove `callbacks`, or write it on the struct that holds the value",
+            format!("only objects and items have callbacks: remove `callbacks`, or {remedy}"),
         );
     }
     let what = match container.derive {

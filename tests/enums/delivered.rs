@@ -9,9 +9,10 @@ use repl::sim::Rng;
 
 use crate::support::{Room, size};
 
-#[derive(Replicated, Clone, Debug, PartialEq)]
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 enum Weapon {
+    #[default]
     Fists,
     Sword {
         damage: u16,
@@ -22,12 +23,6 @@ enum Weapon {
         #[replicated(max_len = 200)]
         range: Vec<u8>,
     },
-}
-
-impl Default for Weapon {
-    fn default() -> Self {
-        Self::Fists
-    }
 }
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]

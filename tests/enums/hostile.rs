@@ -23,6 +23,7 @@ enum Shape {
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
+#[expect(clippy::large_enum_variant, reason = "variants of every size")]
 enum Shape2 {
     #[default]
     Dot,

@@ -59,6 +59,7 @@ impl<L: Default, R> Default for Either<L, R> {
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
+#[expect(clippy::large_enum_variant, reason = "variants of every size")]
 enum Outer {
     #[default]
     Nothing,

@@ -1,4 +1,4 @@
-//! Functions that access enums. Each function in this file is generic over the type of the enum.
+//! Functions that access enums without knowing their types.
 //!
 //! *Invariant:* a function for one enum is stored only in the shape of this enum.
 #![expect(unsafe_code, reason = "reaches the fields of variants")]
@@ -10,9 +10,11 @@ use crate::object::arrays::array_shape;
 use crate::schema::shape::{Kind, Shape};
 use crate::schema::variants::{EnumShape, Variants};
 
+/// Returns the only element of an enum as an array: the enum itself.
+///
 /// # Safety
-/// `value` points to an aligned `T`.
-unsafe fn parts<T: Variants>(value: *const u8) -> (*const u8, usize) {
+/// This function reads nothing, so every pointer is allowed.
+unsafe fn parts(value: *const u8) -> (*const u8, usize) {
     (value, 1)
 }
 
@@ -80,7 +82,7 @@ impl EnumShape {
         };
         Self {
             variants: T::VARIANTS,
-            array: array_shape(element, true, parts::<T>, resize::<T>),
+            array: array_shape(element, true, parts, resize::<T>),
             active: active::<T>,
             offset: offset::<T>,
             offsets: offsets::<T>,

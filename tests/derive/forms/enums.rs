@@ -12,9 +12,9 @@ use crate::round_trip;
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(name = "Deed")]
 enum Action {
-    Unit,
-    #[default]
     Empty {},
+    #[default]
+    Unit,
     Nothing(),
     Tuple(#[replicated] u8, Secret, #[replicated(max_len = 4)] String),
     #[replicated(name = "Named")]
@@ -98,7 +98,7 @@ fn r28_enums_are_written_whole_where_they_are_units() {
 
 #[test]
 fn r28_the_initial_value_is_the_default_variant_or_the_first() {
-    assert_eq!(Action::initial(), Action::Empty {});
+    assert_eq!(Action::initial(), Action::Unit);
     assert_eq!(Tree::<u16, 3>::initial(), Tree::Leaf(0));
 }
 
