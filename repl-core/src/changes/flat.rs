@@ -5,8 +5,7 @@
 
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
-use crate::object::array::Array;
-use crate::object::level::{Level, Slot};
+use crate::object::level::{Array, Level, Slot};
 
 /// Appends the changes of one object or element to the flat list, and a 0.
 pub(crate) fn flatten(level: Level<'_>, changes: &Changelist, flat: &mut Vec<u32>) {

@@ -5,8 +5,7 @@
 
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
-use crate::object::array::Array;
-use crate::object::level::{Elements, Level, Slot};
+use crate::object::level::{Array, Elements, Level, Slot};
 
 /// Drops three kinds of changes of a level (an object or an element): changes of elements past the end of an
 /// array or of another variant of an enum, changes of items and entries that do not exist, and removals of

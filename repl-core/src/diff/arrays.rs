@@ -9,8 +9,7 @@ use crate::bits::WriteError;
 use crate::changes::changelist::ArrayChanges;
 use crate::diff::compare::{Comparison, Found};
 use crate::ids::handles::HandleSet;
-use crate::object::array::Array;
-use crate::object::level::{Level, LevelMut, Slot};
+use crate::object::level::{Array, Level, LevelMut, Slot};
 
 impl Comparison<'_> {
     /// Compares an array with its shadow. Returns `None` if nothing changed.

@@ -17,7 +17,7 @@ use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::object::level::{Elements, Leaf, Level, LevelMut, Part, Slot};
-use crate::schema::program::Collected;
+use crate::schema::command::Collected;
 use crate::schema::step::Step;
 
 /// One comparison of an object with its shadow, and the lists that receive the results.

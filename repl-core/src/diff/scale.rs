@@ -8,10 +8,10 @@ use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
-use crate::object::array::Array;
-use crate::object::level::{Elements, Leaf, Level, Slot};
+use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
-use crate::schema::program::{ArrayCommand, Command, CommandKind, Program};
+use crate::schema::command::{ArrayCommand, Command, CommandKind};
+use crate::schema::program::Program;
 
 /// The greatest number of bits that an object takes in a packet, without its handles and values. The header
 /// of an object consists of the segment, slot, generation, class, archetype, the form of the handles, and the

@@ -8,7 +8,8 @@
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEADER_BITS, KEYED_HEADER_BITS, most_bits};
 use crate::ids::handles::HandleSet;
-use crate::schema::program::{Command, CommandKind, Program};
+use crate::schema::command::{Command, CommandKind};
+use crate::schema::program::Program;
 
 /// The sizes that are known for all objects of a class.
 #[derive(Debug)]

@@ -10,18 +10,8 @@ use std::ops::Range;
 
 use crate::bits::count::write_count;
 use crate::bits::{BitWriter, WriteError};
-use crate::object::level::{Level, LevelMut, Slot, nests};
-use crate::schema::program::{ArrayCommand, CommandKind, EnumCommand, Program};
-
-/// An array of variable length, read-only.
-#[derive(Clone, Copy)]
-pub(crate) struct Array<'a> {
-    program: &'a Program,
-    command: &'a ArrayCommand,
-    first: *const u8,
-    len: usize,
-    object: PhantomData<&'a ()>,
-}
+use crate::object::level::{Array, Level, LevelMut, Slot, active_variant, nests};
+use crate::schema::command::CommandKind;
 
 impl LevelMut<'_> {
     /// Changes the [count](Array::count) of the array at `handle`. Returns the range from the old length of
@@ -97,27 +87,6 @@ impl LevelMut<'_> {
 }
 
 impl<'a> Array<'a> {
-    /// # Safety
-    /// `at` points to an array that `command` describes, which is borrowed for `'a`.
-    pub(super) unsafe fn at(program: &'a Program, command: &'a ArrayCommand, at: *const u8) -> Self {
-        // SAFETY: the caller guarantees this.
-        let (first, len) = unsafe { (command.shape.parts)(at) };
-        Self { program, command, first, len, object: PhantomData }
-    }
-
-    /// # Safety
-    /// `at` points to an enum that `command` describes, which is borrowed for `'a`.
-    pub(super) unsafe fn of_enum(
-        program: &'a Program,
-        command: &'a EnumCommand,
-        at: *const u8,
-    ) -> Option<Self> {
-        // SAFETY: the caller guarantees this.
-        let variant = unsafe { active_variant(program, command, at) }?;
-        // SAFETY: an enum is described by the command of its active variant.
-        Some(unsafe { Self::at(program, variant, at) })
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -239,17 +208,4 @@ impl<'a> Array<'a> {
         let theirs = unsafe { std::slice::from_raw_parts(other.first, bytes) };
         ours == theirs
     }
-}
-
-/// Returns the command of the active variant of an enum.
-///
-/// # Safety
-/// `at` points to an enum that `command` describes.
-unsafe fn active_variant<'p>(
-    program: &'p Program,
-    command: &EnumCommand,
-    at: *const u8,
-) -> Option<&'p ArrayCommand> {
-    // SAFETY: the caller guarantees this.
-    program.variant(command, unsafe { (command.shape.active)(at) })
 }

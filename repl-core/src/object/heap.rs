@@ -3,8 +3,7 @@
 //! *Invariant:* only elements count. Spare capacity and other data of collections do not count.
 
 use crate::ids::identity::Identity;
-use crate::object::array::Array;
-use crate::object::level::{Elements, Level, Slot};
+use crate::object::level::{Array, Elements, Level, Slot};
 
 /// Returns how many bytes the elements of arrays, collections and texts inside an object or element take, at
 /// any depth. Keys count with their bytes on the wire.

@@ -14,17 +14,17 @@ use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
-use crate::object::array::Array;
 use crate::object::joined::{JoinedLeaves, JoinedLeavesMut};
 use crate::object::leaf;
 use crate::object::print;
 use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
 use crate::object::text;
 use crate::schema::codec::Codec;
-use crate::schema::erased::Collection;
-use crate::schema::program::{
-    Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program, TableEntry,
+use crate::schema::command::{
+    ArrayCommand, Collected, CollectionCommand, Command, CommandKind, EnumCommand, LeafCommand,
 };
+use crate::schema::erased::Collection;
+use crate::schema::program::{Program, TableEntry};
 
 /// An object or an element of one of its arrays or collections, read-only.
 #[derive(Clone, Copy)]
@@ -56,6 +56,17 @@ pub(crate) struct LeafMut<'a> {
     command: &'a LeafCommand,
     value: *mut u8,
     object: PhantomData<&'a mut ()>,
+}
+
+/// An array of variable length, read-only. An enum is an array, too: its only element has the fields of the
+/// active variant.
+#[derive(Clone, Copy)]
+pub(crate) struct Array<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a ArrayCommand,
+    pub(super) first: *const u8,
+    pub(super) len: usize,
+    object: PhantomData<&'a ()>,
 }
 
 /// The property at one handle of an object or element: a leaf, an array or enum, a fast array or a map.
@@ -396,6 +407,38 @@ unsafe fn read_each(base: *mut u8, recipe: &ReadRecipe, bits: BitSlice<'_>, at: 
         };
     }
     at
+}
+
+impl<'a> Array<'a> {
+    /// # Safety
+    /// `at` points to an array that `command` describes, which is borrowed for `'a`.
+    unsafe fn at(program: &'a Program, command: &'a ArrayCommand, at: *const u8) -> Self {
+        // SAFETY: the caller guarantees this.
+        let (first, len) = unsafe { (command.shape.parts)(at) };
+        Self { program, command, first, len, object: PhantomData }
+    }
+
+    /// # Safety
+    /// `at` points to an enum that `command` describes, which is borrowed for `'a`.
+    unsafe fn of_enum(program: &'a Program, command: &'a EnumCommand, at: *const u8) -> Option<Self> {
+        // SAFETY: the caller guarantees this.
+        let variant = unsafe { active_variant(program, command, at) }?;
+        // SAFETY: an enum is described by the command of its active variant.
+        Some(unsafe { Self::at(program, variant, at) })
+    }
+}
+
+/// Returns the command of the active variant of an enum.
+///
+/// # Safety
+/// `at` points to an enum that `command` describes.
+pub(super) unsafe fn active_variant<'p>(
+    program: &'p Program,
+    command: &EnumCommand,
+    at: *const u8,
+) -> Option<&'p ArrayCommand> {
+    // SAFETY: the caller guarantees this.
+    program.variant(command, unsafe { (command.shape.active)(at) })
 }
 
 impl LeafMut<'_> {

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::Objects;
-use crate::object::array::Array;
 use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::equality::{Answer, same_elements, same_level};
+use crate::object::level::Array;
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
-use crate::schema::program::Collected;
+use crate::schema::command::Collected;
 use crate::schema::step::ReceivedChange;
 
 /// The options for restoring parts of an object.

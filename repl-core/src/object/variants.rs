@@ -7,8 +7,8 @@ use std::any::type_name;
 use std::ptr;
 
 use crate::object::arrays::array_shape;
-use crate::schema::shape::{Kind, Shape};
-use crate::schema::variants::{EnumShape, Variants};
+use crate::schema::shape::{EnumShape, Kind, Shape};
+use crate::schema::variants::Variants;
 
 /// Returns the only element of an enum as an array: the enum itself.
 ///
@@ -67,7 +67,7 @@ unsafe fn replace<T: Variants>(value: *mut u8, variant: usize, keep: &mut dyn Fn
 
 impl EnumShape {
     /// Returns the shape of the enum `T`.
-    pub(crate) const fn of<T: Variants>() -> Self {
+    const fn of<T: Variants>() -> Self {
         // The element is a value as large as the enum. It has the fields of the active variant, so its shape
         // does not list them.
         let element = const {
@@ -88,5 +88,14 @@ impl EnumShape {
             offsets: offsets::<T>,
             replace: replace::<T>,
         }
+    }
+}
+
+impl Shape {
+    /// Returns the shape of an enum that is sent field by field.
+    #[must_use]
+    pub const fn variants<T: Variants>(name: &'static str) -> Self {
+        let kind = Kind::Enum(const { &EnumShape::of::<T>() });
+        Self { name, rust_name: type_name::<T>, size: size_of::<T>(), bitwise: false, kind, form: None }
     }
 }

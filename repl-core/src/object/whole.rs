@@ -17,15 +17,14 @@ use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
+use crate::schema::command::LeafCommand;
 use crate::schema::contents::travels;
 use crate::schema::erased::Collection;
 use crate::schema::layout::least_bits;
-use crate::schema::program::LeafCommand;
 use crate::schema::property::Property;
-use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
+use crate::schema::shape::{ArrayShape, CollectionShape, EnumShape, Field, Formatted, Kind};
 use crate::schema::step::ReceivedChange;
 use crate::schema::value::{With, same_bits};
-use crate::schema::variants::EnumShape;
 
 /// The number of elements by which an array grows before the first element is read.
 const FIRST_GROWTH: usize = 8;

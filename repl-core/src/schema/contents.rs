@@ -2,8 +2,7 @@
 //!
 //! *Invariant:* the answers depend only on types and attributes, never on values.
 
-use crate::schema::shape::{Field, Formatted, Kind};
-use crate::schema::variants::EnumShape;
+use crate::schema::shape::{EnumShape, Field, Formatted, Kind};
 
 /// Returns whether a property takes any bits on the wire. A property without bits has no command. Otherwise a
 /// peer could cause much work with few bits, by a long list of values without bits. An array whose elements

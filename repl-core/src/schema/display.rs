@@ -12,10 +12,9 @@ use crate::schema::condition::Condition;
 use crate::schema::contents::travels;
 use crate::schema::layout::{Layout, count, count_fields};
 use crate::schema::plan::Plan;
-use crate::schema::shape::{Field, Formatted, Kind, Notify};
+use crate::schema::shape::{EnumShape, Field, Formatted, Kind, Notify};
 use crate::schema::type_text::{bits_text, brackets, type_name};
 use crate::schema::unit_tables::UnitTables;
-use crate::schema::variants::EnumShape;
 
 /// One handle of a level (the handles of the object itself, or of one element), as it is printed.
 struct PrintedHandle {

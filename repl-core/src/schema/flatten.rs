@@ -5,13 +5,12 @@
 
 use crate::ids::identity::Identity;
 use crate::ids::property_index::PropertyIndex;
-use crate::schema::contents::travels;
-use crate::schema::layout::{Layout, count, count_fields, least_bits, parents_of};
-use crate::schema::program::{
+use crate::schema::command::{
     ArrayCommand, BLANK, CollectionCommand, Command, CommandKind, EnumCommand, LeafCommand, Parent,
 };
-use crate::schema::shape::{CollectionShape, Field, Formatted, Kind, Notify};
-use crate::schema::variants::EnumShape;
+use crate::schema::contents::travels;
+use crate::schema::layout::{Layout, count, count_fields, least_bits, parents_of};
+use crate::schema::shape::{CollectionShape, EnumShape, Field, Formatted, Kind, Notify};
 
 /// The position at which [`flatten`] writes next to the tables.
 struct Cursor<'a> {

@@ -10,8 +10,7 @@ use crate::schema::checksum::Checksum;
 use crate::schema::const_text::{Text, typos};
 use crate::schema::contents::{depth, has_referring_keys, holds_items, travels};
 use crate::schema::property::Property;
-use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
-use crate::schema::variants::{EnumShape, Variant};
+use crate::schema::shape::{ArrayShape, EnumShape, Field, Formatted, Kind, Shape, Variant};
 use std::any::TypeId;
 use std::ops::Range;
 

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use crate::schema::program::{Command, CommandKind, Program};
+use crate::schema::command::{Command, CommandKind};
+use crate::schema::program::Program;
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

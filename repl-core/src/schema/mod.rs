@@ -9,6 +9,7 @@ pub(crate) mod callbacks;
 pub(crate) mod checksum;
 pub(crate) mod codec;
 pub(crate) mod columns;
+pub(crate) mod command;
 pub(crate) mod condition;
 pub(crate) mod condition_masks;
 pub(crate) mod const_text;

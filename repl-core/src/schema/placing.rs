@@ -5,11 +5,10 @@
 //!
 //! *Invariant:* the commands are visited in the order in which `flatten` appends them.
 
+use crate::schema::command::Command;
 use crate::schema::contents::travels;
 use crate::schema::layout::Layout;
-use crate::schema::program::Command;
-use crate::schema::shape::{Field, Formatted, Kind};
-use crate::schema::variants::EnumShape;
+use crate::schema::shape::{EnumShape, Field, Formatted, Kind};
 
 /// Adds to the command of each field of a variant the offset of the field from the start of its enum. All
 /// commands of the program of `layout` must have the offsets that `flatten` gives them. Costs O(commands),

@@ -12,7 +12,6 @@ use crate::ids::key::KeyBits;
 use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::erased::Collection;
-use crate::schema::variants::EnumShape;
 
 /// The shape of one type: how its values are stored in memory and written.
 #[derive(Clone, Copy)]
@@ -196,6 +195,52 @@ pub(crate) struct ArrayShape {
     /// A function that changes the length of an array. New elements have initial values. The function returns
     /// a pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
+}
+
+/// One variant of an enum, as the derive describes it.
+#[derive(Clone, Copy)]
+pub struct Variant {
+    pub(crate) name: &'static str,
+    /// The fields that are sent, in the order of declaration. Their offsets are not known at compile time, so
+    /// the offsets in these entries are zero.
+    pub(crate) fields: &'static [Field],
+}
+
+impl Variant {
+    /// Makes a variant called `name` on the wire.
+    #[must_use]
+    pub const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+        Self { name, fields }
+    }
+}
+
+/// Describes an enum, with functions that access it without knowing its type.
+pub(crate) struct EnumShape {
+    pub(crate) variants: &'static [Variant],
+    /// The access to the enum as an array. Its only element is the enum itself. The length that is passed to
+    /// `resize` is the index of a variant: if another variant is active, the variant is made with initial
+    /// values.
+    pub(crate) array: ArrayShape,
+    /// A function that returns the index of the active variant of the enum at a pointer.
+    pub(crate) active: unsafe fn(*const u8) -> usize,
+    /// A function that returns the offset of a field of the active variant, in bytes from the start of the
+    /// enum.
+    pub(crate) offset: unsafe fn(*const u8, usize) -> Option<usize>,
+    /// A function that returns the offsets of all sent fields of a variant.
+    pub(crate) offsets: fn(usize) -> Vec<usize>,
+    /// A function that replaces the enum at a pointer by another variant with initial values, and calls the
+    /// given function. If the given function returns `false`, the enum gets its old value back.
+    pub(crate) replace: Replace,
+}
+
+/// A function that replaces an enum of unknown type by another of its variants.
+pub(crate) type Replace = unsafe fn(*mut u8, usize, &mut dyn FnMut() -> bool);
+
+impl EnumShape {
+    /// Returns the greatest number that is sent for a variant.
+    pub(crate) const fn last(&self) -> u32 {
+        (self.variants.len() as u32).saturating_sub(1)
+    }
 }
 
 /// Describes how to access the elements of a collection without knowing their type.

@@ -14,8 +14,7 @@ use crate::ids::handle_list::write_handles;
 use crate::ids::identity::{IdSet, Identity, WriteIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
-use crate::object::array::Array;
-use crate::object::level::{Elements, Level, Slot};
+use crate::object::level::{Array, Elements, Level, Slot};
 use crate::object::rows::Rows;
 use crate::object::write_recipe::WriteRecipe;
 

@@ -16,7 +16,7 @@ use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::object::restore::{Restore, edits};
-use crate::schema::program::{Collected, LeafCommand};
+use crate::schema::command::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
 

@@ -8,7 +8,7 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
-use crate::schema::program::{Collected, LeafCommand};
+use crate::schema::command::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 
 /// The destination of decoded values.

@@ -12,9 +12,8 @@ use crate::ids::handle_list::read_handles;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::{Identity, ReadIds};
 use crate::schema::codec::Codec;
-use crate::schema::program::{
-    ArrayCommand, CollectionCommand, CommandKind, EnumCommand, LeafCommand, Program, TableEntry,
-};
+use crate::schema::command::{ArrayCommand, CollectionCommand, CommandKind, EnumCommand, LeafCommand};
+use crate::schema::program::{Program, TableEntry};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::collection::Progress;
 use crate::wire::decode::edits::Edits;
