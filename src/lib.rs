@@ -39,7 +39,7 @@
 //!
 //! - numbers, `NonZero`, `bool`, `char`, `String`, `Box<str>`, `Arc<str>`, `Duration` and the addresses of
 //!   `std::net`,
-//! - arrays, `Vec`, `Option` and tuples, and structs that derive `Replicated`,
+//! - arrays, `Vec`, `Option` and tuples, and structs and enums that derive `Replicated`,
 //! - `Box` and `VecDeque`, which are always sent whole,
 //! - maps and sets of the standard library, [`ReplicatedMap`], [`FastArray`] and [`OrderedFastArray`],
 //! - [`ObjectRef`], a reference to another object, and [`AssetRef`], a reference to an asset, for example a

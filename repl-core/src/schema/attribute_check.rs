@@ -82,6 +82,17 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
             (error, _) => error,
         },
         Kind::Struct(fields) => check_struct(property, fields),
+        Kind::Enum(shape) => {
+            let mut i = 0;
+            while i < shape.variants.len() {
+                let error = check_struct(property, shape.variants[i].fields);
+                if error.is_some() {
+                    return error;
+                }
+                i += 1;
+            }
+            None
+        }
         Kind::FixedArray { element, len } => match (property.format, len) {
             (Format::SmallestThree { .. }, 4) | (Format::UnitVector { .. }, 3) if element.is_f32() => None,
             _ => check_attributes(property.element(element)),
@@ -122,8 +133,8 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     if fits { None } else { Some(otherwise) }
 }
 
-/// Refuses conditions, notifies and `push` inside a nested struct, because they would have no effect there.
-/// Only fields of objects may have conditions, notifies and `push`.
+/// Refuses conditions, notifies and `push` inside a nested struct or a variant, because they would have no
+/// effect there. Only fields of objects may have conditions, notifies and `push`.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {

@@ -13,8 +13,10 @@ use crate::schema::shape::Shape;
 ///
 /// # Safety
 /// `SHAPE` describes `Self`: each field in `SHAPE` is at the stated offset in `Self`, and has a type with the
-/// stated shape. If the shape is marked as bitwise, two values are the same if and only if their bytes are
-/// the same, and no byte of a value is padding.
+/// stated shape. For an enum, `Variants::active`, `Variants::make` and `Variants::field` agree: a field of
+/// the active variant has the stated shape, and is at the returned address. If the shape is marked as
+/// bitwise, two values are the same if and only if their bytes are the same, and no byte of a value is
+/// padding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
