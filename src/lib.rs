@@ -39,7 +39,7 @@
 //!
 //! - numbers, `NonZero`, `bool`, `char`, `String`, `Box<str>`, `Arc<str>`, `Duration` and the addresses of
 //!   `std::net`,
-//! - arrays, `Vec`, `Option` and tuples, and structs that derive `Replicated`,
+//! - arrays, `Vec`, `Option` and tuples, and structs and enums that derive `Replicated`,
 //! - `Box` and `VecDeque`, which are always sent whole,
 //! - maps and sets of the standard library, [`ReplicatedMap`], [`FastArray`] and [`OrderedFastArray`],
 //! - [`ObjectRef`], a reference to another object, and [`AssetRef`], a reference to an asset, for example a
@@ -391,8 +391,8 @@
 //!   arrived.
 //! - `notify_always` may be called more than once for one value.
 //! - A reference may reveal the identity of an object that the client cannot see.
-//! - A [`FastArray`], an `IndexMap` and an `IndexSet` do not keep their order on clients. An
-//!   [`OrderedFastArray`] does, after everything has arrived.
+//! - A [`FastArray`] does not keep its order on clients. An [`OrderedFastArray`] does, after everything has
+//!   arrived.
 //! - When a client may no longer see a property, it keeps the last value that it received. For example, a
 //!   former owner keeps the last values of the properties that only the owner may see.
 //!
@@ -400,8 +400,6 @@
 //!
 //! - `glam`: the vectors and quaternions of `glam` 0.34 can be fields. The vectors can also be positions.
 //! - `glam-0-33`: the same for `glam` 0.33. If both features are on, the two versions have equal wire forms.
-//! - `indexmap`: the maps and sets of the crate `indexmap` can be fields. Clients get the same entries, but
-//!   not their order.
 //! - `uuid`: `Uuid` can be a field, a key and an item.
 //! - `bitflags`: `flags!` makes types that the macro `bitflags!` has defined usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, and [`ItemId`]s as numbers.

@@ -123,17 +123,19 @@ pub mod __private {
     pub use crate::schema::callbacks::{NoCallbacks, ObjectCallbackPolicy, OwnCallbacks, SaysCallbacks};
     pub use crate::schema::codec::Format;
     pub use crate::schema::columns::Columns;
+    pub use crate::schema::command::Parent;
     pub use crate::schema::editor::{EditedObjects, Editor, Marker};
     pub use crate::schema::keyed::Preload;
     pub use crate::schema::map::{HashKey, SortKey};
-    pub use crate::schema::program::{Parent, Tables};
+    pub use crate::schema::program::Tables;
     pub use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
     pub use crate::schema::replicated::{
         EveryFieldIsSend, EveryFieldIsSync, FastArrays, InAnObject, InAnObjectOf, initial_object,
     };
-    pub use crate::schema::shape::{Around, Field, Shape};
+    pub use crate::schema::shape::{Around, Field, Shape, Variant};
     pub use crate::schema::unit_tables::UnitTables;
     pub use crate::schema::value::{assert_named, unsaid};
+    pub use crate::schema::variants::{MadeWithVariant, Variants};
     pub use crate::schema::whole_number::{WholeNumber, whole_number, within};
     pub use crate::schema::wire_name::WireName;
     pub use crate::static_program;

@@ -99,6 +99,10 @@ impl<'a> Container<'a> {
         !self.generics().params.is_empty()
     }
 
+    pub(crate) fn is_enum(&self) -> bool {
+        matches!(self.body, Body::Enum(_))
+    }
+
     /// Returns all fields. For an enum, the fields of all variants.
     pub(crate) fn fields(&self) -> Vec<&Field<'a>> {
         match &self.body {
@@ -113,8 +117,8 @@ impl<'a> Container<'a> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }
 
-    /// Returns whether a field is sent. A field of an object is sent if it is marked `replicated`. A field of
-    /// an item or a value is sent unless it is marked `skip` (S12).
+    /// Returns whether a field is sent. A field of an object or of a variant is sent if it is marked
+    /// `replicated`. A field of an item or a value is sent unless it is marked `skip` (S12).
     pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
         let opt_out = self.derive != Derive::Replicated || self.attrs.all.is_some();
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())

@@ -60,9 +60,9 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Objects and items must be structs, because they are compared field by field through a table of offsets. A
-/// value may also be an enum with at least one variant. An enum without variants has no values. A union is
-/// refused, because the library cannot know which of its fields is active.
+/// Items must be structs. An enum is a part of an object or a value, and must have at least one variant. An
+/// enum without variants has no values. A union is refused, because the library cannot know which of its
+/// fields is active.
 fn kind(container: &Container<'_>, errors: &mut Errors) {
     let ident = container.ident();
     match (&container.body, container.derive) {
@@ -70,17 +70,13 @@ fn kind(container: &Container<'_>, errors: &mut Errors) {
             union_span(container),
             "a union cannot be replicated, because its active field is unknown: make it an enum and derive `NetSerialize`",
         ),
-        (Body::Enum(_), Derive::Replicated) => errors.at(
-            enum_span(container),
-            format!("an enum is a value, not an object: derive `NetSerialize` for `{ident}` and use it as a field of a struct"),
-        ),
         (Body::Enum(_), Derive::FastArrayItem) => errors.at(
             enum_span(container),
             format!(
-                "an item must be a struct: derive `NetSerialize` for `{ident}`, and use it as a field of an item"
+                "an item must be a struct: derive `Replicated` or `NetSerialize` for `{ident}`, and use it as a field of an item"
             ),
         ),
-        (Body::Enum(variants), Derive::NetSerialize) if variants.is_empty() => {
+        (Body::Enum(variants), Derive::Replicated | Derive::NetSerialize) if variants.is_empty() => {
             errors.at(ident.span(), format!("`{ident}` has no variants, so it has no values to send: add a variant"));
         }
         _ => {}
@@ -152,9 +148,23 @@ fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Refuses `all` on items and values, because they always send all fields. Refuses `callbacks` on values,
-/// because no callback is ever called for a value alone.
+/// Refuses `all` on items and values, because they always send all fields. Refuses `callbacks` on values and
+/// enums, because no callback is ever called for them alone.
 fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
+    let is_part = container.derive == Derive::Replicated && container.is_enum();
+    if let (Some(callbacks), true) =
+        (&container.attrs.callbacks, is_part || container.derive == Derive::NetSerialize)
+    {
+        let remedy = if is_part {
+            "write it on the object that holds the enum"
+        } else {
+            "derive `Replicated` or `FastArrayItem`"
+        };
+        errors.at(
+            callbacks.span,
+            format!("only objects and items have callbacks: remove `callbacks`, or {remedy}"),
+        );
+    }
     let what = match container.derive {
         Derive::Replicated => return,
         Derive::FastArrayItem => "an item",
@@ -166,27 +176,21 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
             format!("{what} always sends all its fields: remove `all`, and write `skip` on a field that must not be sent"),
         );
     }
-    if let (Some(callbacks), Derive::NetSerialize) = (&container.attrs.callbacks, container.derive) {
-        errors.at(
-            callbacks.span,
-            "only objects and items have callbacks: remove `callbacks`, or derive `Replicated` or `FastArrayItem`",
-        );
-    }
 }
 
-/// Refuses a struct that has fields but replicates none of them. Its author probably expects that all fields
-/// are replicated.
+/// Refuses a struct or enum that has fields but replicates none of them. Its author probably expects that all
+/// fields are replicated.
 fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     if container.derive != Derive::Replicated || container.attrs.all.is_some() || fields.is_empty() {
         return;
     }
-    let ident = container.ident();
+    let (ident, kind) = (container.ident(), if container.is_enum() { "enum" } else { "struct" });
     if fields.iter().all(|field| field.attrs.marked.is_none()) {
         errors.at(
             ident.span(),
             format!(
-                "no field of `{ident}` is replicated: write `#[replicated]` above each field to replicate, or `#[replicated(all)]` above the struct"
+                "no field of `{ident}` is replicated: write `#[replicated]` above each field to replicate, or `#[replicated(all)]` above the {kind}"
             ),
         );
         return;
@@ -199,7 +203,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
         errors.at(
             skip.span,
             format!(
-                "`skip` has no effect here: an object replicates only fields with `#[replicated]`, and `{ident}` has no such field. Write `#[replicated(all)]` above the struct to replicate all other fields, or `#[replicated]` above each field to replicate"
+                "`skip` has no effect here: only fields with `#[replicated]` are replicated, and `{ident}` has no such field. Write `#[replicated(all)]` above the {kind} to replicate all other fields, or `#[replicated]` above each field to replicate"
             ),
         );
     }
@@ -273,7 +277,8 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
 fn one_location(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     let mut located = fields.iter().filter(|field| field.attrs.location.is_some());
-    let (Some(first), Derive::Replicated) = (located.next(), container.derive) else { return };
+    let is_object = container.derive == Derive::Replicated && !container.is_enum();
+    let (Some(first), true) = (located.next(), is_object) else { return };
     let first = first.member.to_token_stream();
     for second in located.filter_map(|field| field.attrs.location.as_ref()) {
         errors.at(
@@ -302,15 +307,19 @@ fn locations_are_compared(field: &Field<'_>, errors: &mut Errors) {
     );
 }
 
-/// Refuses conditions, notifies, `push` and positions on fields of items, values and calls. A value is sent
-/// whole. An item has no owner and no own position, and its fields have no dirty marks.
+/// Refuses conditions, notifies, `push` and positions on fields of variants, items, values and calls. A
+/// variant is a part of a property of an object. A value is sent whole. An item has no owner and no own
+/// position, and its fields have no dirty marks.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.names_and_spans() {
         if !OBJECT_ONLY_ATTRIBUTES.contains(&name) {
             continue;
         }
         let message = match container.derive {
-            Derive::Replicated => return,
+            Derive::Replicated if !container.is_enum() => return,
+            Derive::Replicated => format!(
+                "a variant is a part of a property: write `{name}` on the field of the object that holds the enum"
+            ),
             Derive::FastArrayItem => misplaced_in_an_item(name),
             Derive::NetSerialize => format!(
                 "a value is sent as a whole: write `{name}` on the field of the object that holds it, in a struct that derives `Replicated`"
@@ -343,7 +352,7 @@ fn misplaced_in_an_item(name: &str) -> String {
 /// Refuses `notify_always` without a notify. Also refuses a notify or `push` on a property with the condition
 /// `Never`, because the property is never compared or sent (S37).
 fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
-    if container.derive != Derive::Replicated {
+    if container.derive != Derive::Replicated || container.is_enum() {
         return;
     }
     let attrs = &field.attrs;
@@ -366,10 +375,8 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
 /// on (S45).
 fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
-    let (Some(starts_off), Derive::Replicated, None) = (&attrs.starts_off, container.derive, &attrs.skip)
-    else {
-        return;
-    };
+    let is_object = container.derive == Derive::Replicated && !container.is_enum();
+    let (Some(starts_off), true, None) = (&attrs.starts_off, is_object, &attrs.skip) else { return };
     match &attrs.condition {
         Some(condition) if condition.value == "Custom" => {}
         Some(condition) => errors.at(
@@ -569,6 +576,9 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
             Derive::FastArrayItem => {
                 "store a number that identifies the other item, such as `parent: u32`".to_owned()
             }
+            Derive::Replicated if container.is_enum() => {
+                "keep the inner value in an object and refer to the object by `ObjectRef`".to_owned()
+            }
             Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => {
                 format!("refer to another object by `ObjectRef<{ident}>`")
             }
@@ -598,7 +608,7 @@ fn path_holds(path: &Path, name: &Ident) -> bool {
     }
     let Some(last) = path.segments.last() else { return false };
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
-    ["Vec", "Option", "Box", "FastArray", "OrderedFastArray", "HashMap", "BTreeMap", "IndexMap"]
+    ["Vec", "Option", "Box", "FastArray", "OrderedFastArray", "HashMap", "BTreeMap"]
         .iter()
         .any(|container| last.ident == container)
         && arguments

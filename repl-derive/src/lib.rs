@@ -29,11 +29,19 @@ use proc_macro::TokenStream;
 
 use crate::derive::Derive;
 
-/// Makes a struct an object: its `#[replicated]` fields are replicated to clients.
+/// Makes a struct an object: its `#[replicated]` fields are replicated to clients. Makes an enum a part of
+/// objects: the `#[replicated]` fields of its active variant are replicated one by one.
 ///
-/// Implements `Property`, `NetSerialize` and `Replicated`. The struct must implement `Default`, and all its
-/// fields must be `Send` and `Sync`. If the struct has `#[replicated(callbacks)]`, implement `Callbacks` for
-/// it.
+/// For a struct, implements `Property`, `NetSerialize` and `Replicated`. The struct must implement `Default`,
+/// and all its fields must be `Send` and `Sync`. If the struct has `#[replicated(callbacks)]`, implement
+/// `Callbacks` for it.
+///
+/// For an enum, implements `Property` and `NetSerialize`. When another variant becomes active, all its
+/// replicated fields are sent together. A client makes the variant from nothing, so fields that are not
+/// replicated must implement `Default`, and so must fields with `with` or `as`. The initial value of the enum
+/// in new elements is the variant marked `#[default]`, or else the first. An enum that derives only
+/// [`NetSerialize`](macro@NetSerialize) is always sent whole. The attributes `condition`, `notify`, `push`
+/// and `location` are written on the field of the object that holds the enum.
 #[doc = ""]
 #[doc = include_str!("../attributes.md")]
 #[proc_macro_derive(Replicated, attributes(replicated))]

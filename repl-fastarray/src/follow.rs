@@ -9,7 +9,7 @@
 use repl_core::{ItemId, Step};
 
 use crate::item::FastArrayItem;
-use crate::marks::{FollowedRevision, ItemChange, ItemLog};
+use crate::marks::{ItemChange, ItemLog};
 
 /// A function that is called with each item that was written to or removed.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
@@ -20,9 +20,7 @@ pub(crate) trait Following: Sized {
 
     fn log(&self) -> &ItemLog;
 
-    /// Returns the revision of the live array from which this shadow was last updated. The value is `None` if
-    /// the shadow has not been updated from any array yet.
-    fn followed(&mut self) -> &mut Option<FollowedRevision>;
+    fn log_mut(&mut self) -> &mut ItemLog;
 
     /// Applies one entry of the log of `live` to this shadow. Does nothing if the log has a later entry for
     /// the same item.
@@ -50,7 +48,7 @@ pub(crate) trait Following: Sized {
     /// replaced another array, because its items are new items even if they have the same ids (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().has_final_ids(), "an array is renumbered before it is followed again");
-        let (log, known) = (live.log(), *self.followed());
+        let (log, known) = (live.log(), self.log().changes.followed());
         let is_other = known.is_some_and(|followed| !log.changes.continues(followed));
         let successor = if is_other { self.first_for_successor(live) } else { None };
         match (known.and_then(|followed| log.changes.since(followed)), successor) {
@@ -64,7 +62,7 @@ pub(crate) trait Following: Sized {
         if successor.is_none() {
             self.continue_as(live);
         }
-        *self.followed() = Some(log.changes.follow());
+        self.log_mut().follow(log);
         successor.is_some()
     }
 }

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use crate::pair::{AllObjects, Pair};
-use crate::support::{Room, SIGN_OF_LIFE_BYTES};
-use indexmap::{IndexMap, IndexSet};
+use crate::support::Room;
 use repl::prelude::*;
 use repl::{BitWriter, ReferenceMap, Refusal, WriteError};
 
@@ -91,7 +90,7 @@ struct Hashed {
     #[replicated]
     map: HashMap<u32, u8, BuildHasherDefault<DefaultHasher>>,
     #[replicated]
-    set: IndexSet<String>,
+    set: HashSet<String>,
 }
 
 #[test]
@@ -146,7 +145,7 @@ struct House {
     #[replicated]
     shelves: FastArray<Shelf>,
     #[replicated]
-    rooms: IndexMap<u8, Hall>,
+    rooms: BTreeMap<u8, Hall>,
 }
 
 fn same_house(one: &House, other: &House) -> bool {
@@ -172,6 +171,10 @@ fn tell(pair: &mut Pair<House>, edit: impl FnOnce(&mut House)) -> usize {
     bits
 }
 
+fn hall(house: &mut House) -> &mut Hall {
+    house.rooms.get_mut(&4).unwrap()
+}
+
 #[test]
 fn w16_maps_nest_in_everything_and_everything_in_maps() {
     let mut pair = Pair::<House>::new();
@@ -182,7 +185,7 @@ fn w16_maps_nest_in_everything_and_everything_in_maps() {
         house.shelves.push(Shelf { stock: BTreeMap::from([(1, 1)]), label: 1 });
         house.rooms.entry(4).or_default().shelves.push(Shelf::default());
     });
-    let stock = tell(&mut pair, |house| house.rooms[0].shelves[0].stock.extend([(1, 300), (2, 400)]));
+    let stock = tell(&mut pair, |house| hall(house).shelves[0].stock.extend([(1, 300), (2, 400)]));
     assert!(stock < 140, "{stock} bits");
     tell(&mut pair, |house| {
         house.nested.get_mut(&1).unwrap().get_mut(&2).unwrap().push(4);
@@ -191,18 +194,18 @@ fn w16_maps_nest_in_everything_and_everything_in_maps() {
         house.listed[0].clear();
         house.maybe.as_mut().unwrap().insert(6, 6);
         house.shelves[0].stock.insert(1, 2);
-        house.rooms[0].shelves.push(Shelf::default());
+        hall(house).shelves.push(Shelf::default());
     });
     tell(&mut pair, |house| {
         house.nested.get_mut(&1).unwrap().remove(&2);
         house.listed.pop();
         house.maybe = None;
-        house.rooms[0].shelves.remove(0);
+        hall(house).shelves.remove(0);
         house.rooms.insert(5, Hall::default());
     });
     tell(&mut pair, |house| {
         house.maybe = Some(HashMap::from([(6, 1)]));
-        house.rooms.swap_remove(&4);
+        house.rooms.remove(&4);
         house.nested.clear();
     });
 }
@@ -363,9 +366,9 @@ struct World {
     #[replicated]
     sorted_set: BTreeSet<(u8, u8)>,
     #[replicated]
-    indexed: IndexMap<ObjectRef<Mark>, (u8, u8)>,
+    marked: HashMap<ObjectRef<Mark>, (u8, u8)>,
     #[replicated]
-    indexed_set: IndexSet<u8>,
+    small_set: HashSet<u8>,
     #[replicated(condition = OwnerOnly)]
     secret: BTreeMap<u8, u8>,
     notified: u32,
@@ -406,8 +409,8 @@ fn assert_same(room: &Room, world: ObjectRef<World>, context: &str) {
         assert_eq!(client.sorted, server.sorted, "{context}");
         assert_eq!(client.set, server.set, "{context}");
         assert_eq!(client.sorted_set, server.sorted_set, "{context}");
-        assert_eq!(client.indexed, server.indexed, "{context}");
-        assert_eq!(client.indexed_set, server.indexed_set, "{context}");
+        assert_eq!(client.marked, server.marked, "{context}");
+        assert_eq!(client.small_set, server.small_set, "{context}");
         assert!(client.secret.is_empty(), "{context}");
     }
 }
@@ -432,13 +435,13 @@ fn mutate(world: &mut World, marks: &[ObjectRef<Mark>], dice: &mut Dice) {
         9 => drop(world.set.replace(key as u32)),
         10 => drop(world.set.take(&(key as u32))),
         11 => world.sorted_set = (0..value % 8).map(|number| (key as u8, number)).collect(),
-        12 => drop(world.indexed.insert(mark, (value, 1))),
-        13 => drop(world.indexed.swap_remove(&mark)),
-        14 => drop(world.indexed_set.replace(value)),
+        12 => drop(world.marked.insert(mark, (value, 1))),
+        13 => drop(world.marked.remove(&mark)),
+        14 => drop(world.small_set.replace(value)),
         _ => match dice.below(30) {
             0 => world.hashed.clear(),
             1 => world.sorted.clear(),
-            2 => world.indexed_set.clear(),
+            2 => world.small_set.clear(),
             3 => world.set = (0..3_000).map(|number| number * 3).collect(),
             4 => world.set.retain(|number| number % 2 == 0),
             _ => world.secret.extend([(value, value)]),
@@ -523,19 +526,19 @@ fn s118_s184_references_in_values_are_filled_in_and_reported_as_changes() {
     let guest = room.enter();
     room.server.object(mark).set_visible(guest, false);
     room.server[world].hashed.insert(7, Told { target: mark, ..Told::default() });
-    room.server[world].indexed.insert(mark, (1, 2));
+    room.server[world].marked.insert(mark, (1, 2));
     room.settle();
     let client = room.client().get(world).unwrap();
     assert!(client.hashed[&7].target.is_null());
-    assert!(client.indexed.is_empty(), "no key names what is not there");
+    assert!(client.marked.is_empty(), "no key names what is not there");
     room.server.object(mark).set_visible(guest, true);
     room.settle();
     let client = room.client().get(world).unwrap();
     assert_eq!((client.hashed[&7].target, client.hashed[&7].calls), (mark, 2));
-    assert_eq!(client.indexed.get(&mark), Some(&(1, 2)));
+    assert_eq!(client.marked.get(&mark), Some(&(1, 2)));
     room.server[world].hashed.remove(&7);
     room.settle();
-    room.server[world].indexed.clear();
+    room.server[world].marked.clear();
     room.server.object(mark).set_visible(guest, false);
     room.settle();
     assert_same(&room, world, "at last");
@@ -600,7 +603,7 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
         |world| _ = world.sorted.remove("a"),
         |world| _ = world.set.remove(&1),
         |world| _ = world.sorted_set.remove(&(1, 1)),
-        |world| _ = world.indexed_set.shift_remove(&1),
+        |world| _ = world.small_set.remove(&1),
         |world| _ = world.secret.remove(&1),
     ];
     let full = World {
@@ -608,7 +611,7 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
         sorted: ["a", "b"].map(|key| (key.to_owned(), vec![1])).into(),
         set: [1, 2].into(),
         sorted_set: [(1, 1), (2, 2)].into(),
-        indexed_set: [1, 2].into(),
+        small_set: [1, 2].into(),
         secret: [(1, 1), (2, 2)].into(),
         ..World::default()
     };
@@ -618,7 +621,7 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
     room.settle();
     let lengths = |world: &World| {
         let maps = [world.hashed.len(), world.sorted.len(), world.secret.len()];
-        (maps, [world.set.len(), world.sorted_set.len(), world.indexed_set.len()])
+        (maps, [world.set.len(), world.sorted_set.len(), world.small_set.len()])
     };
     assert_eq!(lengths(&room.client()[world]), ([2; 3], [2; 3]));
     for take in takes {
@@ -627,49 +630,4 @@ fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
         assert_eq!(lengths(&room.client()[world]), lengths(&room.server[world]));
     }
     assert_eq!(lengths(&room.client()[world]), ([1; 3], [1; 3]));
-}
-
-/// The order of an `IndexMap` or `IndexSet` is not replicated. Clients have the same entries, but in the
-/// order in which they arrived. A change of only the order sends nothing.
-#[test]
-fn w16_indexed_maps_and_sets_have_the_same_entries_on_clients_but_another_order() {
-    #[derive(Replicated, Default)]
-    struct Shelf {
-        #[replicated]
-        map: IndexMap<u8, u8>,
-        #[replicated]
-        set: IndexSet<u8>,
-    }
-    let register = |client: &mut Client| _ = client.register::<Shelf>();
-    let (mut room, shelf) = Room::furnished(ServerConfig::default(), register, 1, |server| {
-        server.spawn(Shelf { map: [(3, 30), (1, 10), (2, 20)].into(), set: [3, 1, 2].into() })
-    });
-    let orders = |shelf: &Shelf| -> [Vec<u8>; 2] {
-        [shelf.map.keys().copied().collect(), shelf.set.iter().copied().collect()]
-    };
-    let is_same = |room: &Room| {
-        let (copy, truth) = (&room.client()[shelf], &room.server[shelf]);
-        copy.map == truth.map && copy.set == truth.set
-    };
-    assert_eq!(orders(&room.server[shelf]), [[3, 1, 2], [3, 1, 2]]);
-    assert_eq!(orders(&room.client()[shelf]), [[1, 2, 3], [1, 2, 3]], "in the order in which they were sent");
-    assert!(is_same(&room));
-
-    room.server[shelf].map.reverse();
-    room.server[shelf].set.reverse();
-    for _ in 0..20 {
-        assert!(room.step() <= 2 * SIGN_OF_LIFE_BYTES, "a changed order sends nothing");
-    }
-    assert_eq!(orders(&room.client()[shelf]), [[1, 2, 3], [1, 2, 3]]);
-
-    room.server[shelf].map.shift_remove(&1);
-    room.server[shelf].map.shift_insert(0, 0, 0);
-    room.settle();
-    assert_eq!(orders(&room.server[shelf])[0], [0, 2, 3]);
-    assert_eq!(
-        orders(&room.client()[shelf])[0],
-        [3, 2, 0],
-        "the last one is in the place of the removed one"
-    );
-    assert!(is_same(&room));
 }

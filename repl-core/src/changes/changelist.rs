@@ -5,6 +5,8 @@
 //! its handle is also in the set of handles of its object or element, because the count of an array is always
 //! sent with its changes (S92).
 
+use std::ops::Range;
+
 use thin_vec::ThinVec;
 
 use crate::changes::element_changes::{self, PropertyChanges};
@@ -658,6 +660,11 @@ impl ArrayChanges {
     }
 
     fn subtract(&mut self, later: &Self) {
+        if later.tail == 0 {
+            // Everything was sent whole later. An enum may have another variant since then.
+            *self = Self::count_only();
+            return;
+        }
         if later.tail <= self.tail {
             self.tail = u32::MAX;
         }
@@ -680,14 +687,14 @@ impl ArrayChanges {
         (!own.is_count_only()).then_some(own)
     }
 
-    /// Drops the changes of elements at or after index `len`. Each element of the array has `handles`
-    /// handles.
-    pub(crate) fn prune(&mut self, len: u32, handles: u32) {
+    /// Drops the changes of elements at or after index `len`, and the changes of properties with other
+    /// element handles than `kept`.
+    pub(crate) fn prune(&mut self, len: u32, kept: Range<u32>) {
         if self.tail >= len {
             self.tail = u32::MAX;
         }
-        let end = self.tail.min(len).saturating_mul(handles);
-        self.edits.truncate(end);
-        self.nested.0.retain(|(handle, _)| *handle < end);
+        self.edits.truncate(kept.end);
+        self.edits.remove_below(kept.start);
+        self.nested.0.retain(|(handle, _)| kept.contains(handle));
     }
 }

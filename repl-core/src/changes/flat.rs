@@ -28,19 +28,16 @@ fn flatten_slot(slot: Option<Slot<'_>>, nested: Option<&Nested>, flat: &mut Vec<
 }
 
 fn flatten_array(array: Array<'_>, changes: &ArrayChanges, flat: &mut Vec<u32>) {
-    let (len, handles) = (array.len() as u32, array.handles());
-    let tail = changes.tail.min(len);
+    let (old, all) = (array.steps_before(changes.tail), array.steps_before(u32::MAX));
     let count_at = flat.len();
     flat.push(0);
-    let edits = changes.edits.iter().take_while(|&edit| edit < tail * handles);
-    for element_handle in edits.chain(tail * handles..len * handles) {
+    let edits = changes.edits.iter().filter(|edit| old.contains(edit));
+    for element_handle in edits.chain(old.end..all.end) {
         flat.push(element_handle + 1);
-        let element = array.element((element_handle / handles) as usize);
-        let slot = element.and_then(|element| element.slot(element_handle % handles + 1));
         let whole = Nested::Array(ArrayChanges::whole());
-        let nested =
-            if element_handle < tail * handles { changes.nested.get(element_handle) } else { Some(&whole) };
-        flatten_slot(slot, nested, flat);
+        let is_old = old.contains(&element_handle);
+        let nested = if is_old { changes.nested.get(element_handle) } else { Some(&whole) };
+        flatten_slot(array.slot(element_handle), nested, flat);
     }
     flat[count_at] = (flat.len() - count_at - 1) as u32;
     flat.push(0);

@@ -8,8 +8,8 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 
 /// Drops three kinds of changes of a level (an object or an element): changes of elements past the end of an
-/// array, changes of items and entries that do not exist, and removals of items and entries that exist again.
-/// Another changelist adds the elements that exist again.
+/// array or of another variant of an enum, changes of items and entries that do not exist, and removals of
+/// items and entries that exist again. Another changelist adds the elements that exist again.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -28,10 +28,9 @@ fn prune_nested(slot: Slot<'_>, nested: &mut Nested) {
 }
 
 fn prune_array(array: Array<'_>, changes: &mut ArrayChanges) {
-    changes.prune(array.len() as u32, array.handles());
-    changes.nested.prune_each(|handle, nested| {
-        let element = array.element((handle / array.handles()) as usize);
-        if let Some(slot) = element.and_then(|element| element.slot(handle % array.handles() + 1)) {
+    changes.prune(array.len() as u32, array.steps_before(changes.tail));
+    changes.nested.prune_each(|step, nested| {
+        if let Some(slot) = array.slot(step) {
             prune_nested(slot, nested);
         }
     });

@@ -66,7 +66,7 @@ impl Print<'_, '_, '_> {
             Slot::Array(array) => {
                 for index in 0..array.len() {
                     if let Some(element) = array.element(index) {
-                        self.level(element, array.handles().saturating_mul(index as u32));
+                        self.level(element, array.step(index, 1));
                     }
                 }
             }

@@ -15,8 +15,8 @@ use crate::object::copy::copy_whole;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{self, Elements, Level, LevelMut, Slot};
 use crate::object::read_recipe::ReadRecipe;
+use crate::schema::command::Collected;
 use crate::schema::display;
-use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
 use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
@@ -333,8 +333,8 @@ fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements
         Slot::Leaf(_) => None,
         Slot::Array(array) => {
             let (&step, rest) = path.split_first()?;
-            let element = array.element(step.checked_div(array.handles())? as usize)?;
-            find_key(element, step.checked_rem(array.handles())?.saturating_add(1), rest)
+            let (index, inner) = array.locate(step)?;
+            find_key(array.element(index)?, inner, rest)
         }
         Slot::Items(items) => {
             let (id, rest) = ItemId::from_steps(path)?;
@@ -368,9 +368,8 @@ fn descend(
     match level.as_level().slot(handle)? {
         Slot::Leaf(_) => None,
         Slot::Array(array) => {
-            let index = step.checked_div(array.handles())?;
-            let inner = step.checked_rem(array.handles())?.saturating_add(1);
-            descend(&mut level.element(handle, index as usize)?, inner, rest, calls_back, at_end)
+            let (index, inner) = array.locate(step)?;
+            descend(&mut level.element(handle, index)?, inner, rest, calls_back, at_end)
         }
         Slot::Items(_) => descend_into::<ItemId>(level, handle, path, calls_back, at_end),
         Slot::Entries(_) => descend_into::<KeyBits>(level, handle, path, calls_back, at_end),

@@ -8,8 +8,9 @@ use crate::diff::sizes::Sizes;
 use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
+use crate::schema::command::{Collected, Command, CommandKind};
 use crate::schema::condition_masks::ConditionMasks;
-use crate::schema::program::{Collected, Command, CommandKind, Program};
+use crate::schema::program::Program;
 
 pub(super) struct Tables {
     pub(super) program: Program,

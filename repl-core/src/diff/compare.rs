@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::bits::{BitWriter, WriteError};
-use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, Nested};
+use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
 use crate::ids::delta_base::DeltaBase;
@@ -17,8 +17,8 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
-use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Part, Slot};
-use crate::schema::program::Collected;
+use crate::object::level::{Elements, Leaf, Level, LevelMut, Part, Slot};
+use crate::schema::command::Collected;
 use crate::schema::step::Step;
 
 /// One comparison of an object with its shadow, and the lists that receive the results.
@@ -175,7 +175,7 @@ impl Scratch {
 }
 
 /// The result of comparing one slot of an object's table.
-enum Found {
+pub(super) enum Found {
     Same,
     Leaf,
     /// The changes inside an array or collection. If the nested changes of an array are empty, only the
@@ -204,7 +204,7 @@ impl Comparison<'_> {
     /// Adds a refusal for a value that has no wire form. `step` is the step of the path from the compared
     /// value to the refused value inside it. If `step` is `None`, the compared value itself is refused.
     #[cold]
-    fn refuse(&mut self, step: Option<u32>, error: WriteError) {
+    pub(super) fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
     }
 
@@ -277,7 +277,13 @@ impl Comparison<'_> {
     // This function is always inlined. Most properties are leaves, and a call for each leaf would take a
     // tenth of the time of the comparison.
     #[inline(always)]
-    fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
+    pub(super) fn slot(
+        &mut self,
+        live: Slot<'_>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+        step: u32,
+    ) -> Found {
         let Slot::Leaf(leaf) = live else { return self.nested(live, shadow, handle, step) };
         match self.leaf(leaf, shadow, handle, !self.is_new) {
             Outcome::Same => Found::Same,
@@ -338,54 +344,6 @@ impl Comparison<'_> {
         Outcome::Changed
     }
 
-    /// Compares an array with its shadow. Returns `None` if nothing changed.
-    // The function is not inlined, so that the code for leaves stays short. Most properties are leaves.
-    #[inline(never)]
-    fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
-        let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
-        if live.same_bytes(&old) {
-            return None;
-        }
-        let (len, max) = (live.len(), live.max_len() as usize);
-        if len > max {
-            self.refuse(None, WriteError::TooLong { len, max });
-            return None;
-        }
-        let old_len = shadow.resize(handle, len)?;
-        let mut changes = ArrayChanges::count_only();
-        for index in 0..len.min(old_len) {
-            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
-                continue;
-            };
-            self.element(live, &mut shadow, index as u32, &mut changes);
-        }
-        let is_longer = len > old_len && self.copy_elements(live, shadow, handle, old_len);
-        if is_longer {
-            changes.tail = old_len as u32;
-        }
-        (is_longer || len < old_len || !changes.is_count_only()).then_some(changes)
-    }
-
-    fn element(
-        &mut self,
-        live: Level<'_>,
-        shadow: &mut LevelMut<'_>,
-        index: u32,
-        changes: &mut ArrayChanges,
-    ) {
-        let first = index * live.handles();
-        for (slot, handle) in live.slots().zip(1..) {
-            let element_handle = first + handle - 1;
-            match self.slot(slot, shadow, handle, element_handle) {
-                Found::Same => continue,
-                Found::Leaf => {}
-                Found::Nested(nested) if nested.is_bare() => {}
-                Found::Nested(nested) => changes.nested.set(element_handle, nested),
-            }
-            changes.edits.insert(element_handle);
-        }
-    }
-
     /// Copies a leaf of a new element to the shadow. The value has no earlier step that it could keep.
     /// Returns an error if the value has no wire form, even if the value equals the initial value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
@@ -397,30 +355,6 @@ impl Comparison<'_> {
             Outcome::Same | Outcome::Changed => None,
             Outcome::Refused(error) => Some(error),
         }
-    }
-
-    /// Copies the elements of `live` from index `first` on to the shadow. If a value in these elements has no
-    /// wire form, copies none of the elements, because otherwise clients would see an initial value that the
-    /// server never had. Returns whether the elements were copied.
-    fn copy_elements(
-        &mut self,
-        live: Array<'_>,
-        shadow: &mut LevelMut<'_>,
-        handle: u32,
-        first: usize,
-    ) -> bool {
-        let known = self.refusals.len();
-        for index in first..live.len() {
-            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
-                continue;
-            };
-            self.new_element(live, &mut shadow, index as u32 * live.handles(), &HandleSet::new());
-        }
-        let is_refused = self.refusals.len() > known;
-        if is_refused {
-            shadow.resize(handle, first);
-        }
-        !is_refused
     }
 
     /// Copies a new item or a new value of a map to the shadow, except the properties that would make it too
@@ -450,7 +384,13 @@ impl Comparison<'_> {
 
     /// Copies a new element to the shadow, without the handles in `except`. `first` is the step that stands
     /// for the first property of the element in a path.
-    fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
+    pub(super) fn new_element(
+        &mut self,
+        live: Level<'_>,
+        shadow: &mut LevelMut<'_>,
+        first: u32,
+        except: &HandleSet,
+    ) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {
             match slot {
@@ -459,12 +399,12 @@ impl Comparison<'_> {
                         self.refuse(Some(step), error);
                     }
                 }
-                Slot::Array(array) if array.len() <= array.max_len() as usize => {
-                    shadow.resize(handle, array.len());
+                Slot::Array(array) if array.count() <= array.max_count() as usize => {
+                    shadow.resize(handle, array.count());
                     self.behind(step, |this| this.copy_elements(array, shadow, handle, 0));
                 }
                 Slot::Array(array) => {
-                    let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
+                    let error = WriteError::TooLong { len: array.len(), max: array.max_count() as usize };
                     self.refuse(Some(step), error);
                 }
                 // Collections inside a new element are sent whole, so their changes are not needed.

@@ -8,7 +8,8 @@ use crate::bits::WriteError;
 use crate::ids::handles::HandleSet;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Level, Slot};
-use crate::schema::program::{CommandKind, Program};
+use crate::schema::command::CommandKind;
+use crate::schema::program::Program;
 
 /// The size limit for the items and entries of a class.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* the shadow contains only values that have a wire form (R3).
 
+mod arrays;
 pub(crate) mod compare;
 pub(crate) mod item_sizes;
 pub(crate) mod places;

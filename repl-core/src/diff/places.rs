@@ -9,8 +9,9 @@ use crate::object::blocks::Blocks;
 use crate::object::plain_values::{Differences, PlainValue};
 use crate::object::scan::copy_differing_strings;
 use crate::schema::codec::Codec;
+use crate::schema::command::CommandKind;
 use crate::schema::plan::Planned;
-use crate::schema::program::{CommandKind, Program};
+use crate::schema::program::Program;
 
 /// The positions of the properties of the type `T`.
 #[derive(Debug)]

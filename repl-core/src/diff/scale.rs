@@ -10,7 +10,8 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
-use crate::schema::program::{Command, CommandKind, Program};
+use crate::schema::command::{ArrayCommand, Command, CommandKind};
+use crate::schema::program::Program;
 
 /// The greatest number of bits that an object takes in a packet, without its handles and values. The header
 /// of an object consists of the segment, slot, generation, class, archetype, the form of the handles, and the
@@ -49,8 +50,17 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
             let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
             element.saturating_mul(max_len).saturating_add(array_header_bits(max_len))
         }
+        CommandKind::Enum(command) => {
+            let variants = (0..command.shape.variants.len()).filter_map(|at| program.variant(command, at));
+            let of_variant = |variant: &ArrayCommand| {
+                let values = most_element_bits(program, variant.table, variant.handles);
+                values.saturating_add(variant.handles.into())
+            };
+            let header = array_header_bits(command.shape.variants.len() as u64);
+            variants.map(of_variant).max().unwrap_or(0).saturating_add(header)
+        }
         CommandKind::Items(_) | CommandKind::Entries(_) => KEYED_HEADER_BITS,
-        CommandKind::Return => 0,
+        CommandKind::Variant(_) | CommandKind::Return => 0,
     }
 }
 
@@ -131,7 +141,7 @@ impl Scale {
     fn array(&mut self, array: Array<'_>) -> u64 {
         let (len, least) = (array.len() as u64, u64::from(array.least_bits()));
         let Some(first) = array.element(0) else { return array_header_bits(0) };
-        if array.len() > array.max_len() as usize {
+        if array.count() > array.max_count() as usize {
             self.found_formless = true;
             return 0;
         }
@@ -147,7 +157,7 @@ impl Scale {
                 .map(|element| self.level(element).max(least))
                 .sum(),
         };
-        array_header_bits(len) + len * u64::from(array.handles()) + values
+        array_header_bits(len.max(array.count() as u64)) + len * u64::from(array.handles()) + values
     }
 
     fn level(&mut self, level: Level<'_>) -> u64 {

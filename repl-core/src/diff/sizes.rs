@@ -8,7 +8,8 @@
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEADER_BITS, KEYED_HEADER_BITS, most_bits};
 use crate::ids::handles::HandleSet;
-use crate::schema::program::{Command, CommandKind, Program};
+use crate::schema::command::{Command, CommandKind};
+use crate::schema::program::Program;
 
 /// The sizes that are known for all objects of a class.
 #[derive(Debug)]
@@ -49,6 +50,6 @@ fn fixed_bits(command: &Command) -> Option<u64> {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
         // The elements of a collection do not count, because a collection is sent in as many parts as needed.
         CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEADER_BITS),
-        CommandKind::Array(_) | CommandKind::Return => None,
+        CommandKind::Array(_) | CommandKind::Enum(_) | CommandKind::Variant(_) | CommandKind::Return => None,
     }
 }

@@ -63,6 +63,20 @@ impl Ranges {
         self.0.drain(first + 1..end);
     }
 
+    /// Removes the members below `start`.
+    pub(crate) fn remove_below(&mut self, start: u32) {
+        while let Some(first) = self.0.front_mut() {
+            if first.start >= start {
+                break;
+            }
+            if first.end <= start {
+                self.0.pop_front();
+            } else {
+                first.start = start;
+            }
+        }
+    }
+
     /// Removes the members that are at least `end`.
     pub(crate) fn truncate(&mut self, end: u32) {
         while let Some(last) = self.0.back_mut() {

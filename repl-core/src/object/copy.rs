@@ -3,7 +3,7 @@
 //! *Invariant:* a copy writes only to the properties of the given handles.
 
 use crate::object::level::{Elements, Level, LevelMut, Part, Slot};
-use crate::schema::program::Collected;
+use crate::schema::command::Collected;
 
 /// Copies the properties of `handles` from one object or element to another of the same type.
 pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
@@ -31,7 +31,7 @@ fn copy_between(from: Level<'_>, to: &mut LevelMut<'_>, first: u32, end: u32) {
                 }
             }
             Part::Slot(handle, Slot::Array(array)) => {
-                to.resize(handle, array.len());
+                to.resize(handle, array.count());
                 for index in 0..array.len() {
                     if let (Some(from), Some(mut to)) = (array.element(index), to.element(handle, index)) {
                         copy_whole(from, &mut to);

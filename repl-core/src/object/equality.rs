@@ -34,7 +34,7 @@ fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     match (one, other) {
         (Slot::Leaf(one), Slot::Leaf(other)) => one.identical(&other),
         (Slot::Array(one), Slot::Array(other)) => {
-            one.len() == other.len()
+            one.count() == other.count()
                 && (one.same_bytes(&other)
                     || (0..one.len()).all(|index| match (one.element(index), other.element(index)) {
                         (Some(one), Some(other)) => same_level(one, other, answer),

@@ -11,7 +11,7 @@ use crate::ids::asset::{read_asset, write_asset};
 use crate::ids::reference::{NoObjects, ReferenceMap, read_guid, write_guid};
 use crate::object::text::{read_text, validate_text, write_text, write_text_or_empty};
 use crate::schema::codec::{Codec, Direct, IntCodec, Repr};
-use crate::schema::program::LeafCommand;
+use crate::schema::command::LeafCommand;
 use crate::schema::quantize;
 use crate::schema::quantize::Quantizer;
 

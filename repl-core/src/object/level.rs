@@ -21,27 +21,28 @@ use crate::object::print;
 use crate::object::read_recipe::{Read, ReadKind, ReadRecipe};
 use crate::object::text;
 use crate::schema::codec::Codec;
+use crate::schema::command::{
+    ArrayCommand, Collected, CollectionCommand, Command, CommandKind, EnumCommand, LeafCommand,
+};
 use crate::schema::erased::Collection;
 use crate::schema::opaque::DeltaLeaf;
-use crate::schema::program::{
-    ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program, TableEntry,
-};
+use crate::schema::program::{Program, TableEntry};
 
 /// An object or an element of one of its arrays or collections, read-only.
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     pub(super) program: &'a Program,
-    table: &'a [TableEntry],
-    base: *const u8,
-    object: PhantomData<&'a ()>,
+    pub(super) table: &'a [TableEntry],
+    pub(super) base: *const u8,
+    pub(super) object: PhantomData<&'a ()>,
 }
 
 /// An object or an element of one of its arrays or collections, mutable.
 pub(crate) struct LevelMut<'a> {
     pub(super) program: &'a Program,
-    table: &'a [TableEntry],
-    base: *mut u8,
-    object: PhantomData<&'a mut ()>,
+    pub(super) table: &'a [TableEntry],
+    pub(super) base: *mut u8,
+    pub(super) object: PhantomData<&'a mut ()>,
 }
 
 /// A leaf (a value that is sent as a unit), read-only.
@@ -59,17 +60,18 @@ pub(crate) struct LeafMut<'a> {
     object: PhantomData<&'a mut ()>,
 }
 
-/// An array of variable length, read-only.
+/// An array of variable length, read-only. An enum is an array, too: its only element has the fields of the
+/// active variant.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<'a> {
-    program: &'a Program,
-    command: &'a ArrayCommand,
-    first: *const u8,
-    len: usize,
+    pub(super) program: &'a Program,
+    pub(super) command: &'a ArrayCommand,
+    pub(super) first: *const u8,
+    pub(super) len: usize,
     object: PhantomData<&'a ()>,
 }
 
-/// The property at one handle of an object or element: a leaf, an array, a fast array or a map.
+/// The property at one handle of an object or element: a leaf, an array or enum, a fast array or a map.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
@@ -232,23 +234,17 @@ impl<'a> Level<'a> {
     #[inline(never)]
     unsafe fn slot_with_elements(&self, command: &'a Command, at: *const u8) -> Option<Slot<'a>> {
         match &command.kind {
-            CommandKind::Array(array) => {
-                // SAFETY: the command guarantees that `at` points to an array of this shape, which is
-                // borrowed for `'a`.
-                let (first, len) = unsafe { (array.shape.parts)(at) };
-                Some(Slot::Array(Array {
-                    program: self.program,
-                    command: array,
-                    first,
-                    len,
-                    object: PhantomData,
-                }))
+            // SAFETY: the caller guarantees this.
+            CommandKind::Array(array) => Some(Slot::Array(unsafe { Array::at(self.program, array, at) })),
+            CommandKind::Enum(command) => {
+                // SAFETY: the caller guarantees this.
+                unsafe { Array::of_enum(self.program, command, at) }.map(Slot::Array)
             }
             // SAFETY: the caller guarantees this.
             CommandKind::Items(items) => Some(Slot::Items(unsafe { self.elements_at(items, at) })),
             // SAFETY: the caller guarantees this.
             CommandKind::Entries(entries) => Some(Slot::Entries(unsafe { self.elements_at(entries, at) })),
-            CommandKind::Leaf(_) | CommandKind::Return => None,
+            CommandKind::Leaf(_) | CommandKind::Variant(_) | CommandKind::Return => None,
         }
     }
 
@@ -286,7 +282,7 @@ impl<'a> LevelMut<'a> {
 
     /// Returns the command of `handle` and a pointer to its value.
     #[inline]
-    fn at(&self, handle: u32) -> Option<(&'a CommandKind, *mut u8)> {
+    pub(super) fn at(&self, handle: u32) -> Option<(&'a CommandKind, *mut u8)> {
         let command = self.program.command(self.table, handle)?;
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         Some((&command.kind, unsafe { self.base.add(command.offset as usize) }))
@@ -328,35 +324,6 @@ impl<'a> LevelMut<'a> {
         }
         debug_assert!(entries.is_empty() && at <= bits.len(), "a property that is not direct");
         at
-    }
-
-    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array, or `None`
-    /// if the property at `handle` is not an array.
-    pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
-        let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
-        // SAFETY: the command guarantees that `at` points to an array of this shape.
-        let (_, old) = unsafe { (array.shape.parts)(at) };
-        if old != len {
-            // SAFETY: as for the previous `unsafe` block, borrowed mutably.
-            unsafe { (array.shape.resize)(at, len) };
-        }
-        Some(old)
-    }
-
-    pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
-        let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
-        // SAFETY: the command guarantees that `at` points to an array of this shape.
-        let (_, len) = unsafe { (array.shape.parts)(at) };
-        if index >= len {
-            return None;
-        }
-        // SAFETY: as for the previous `unsafe` block; resizing to the same length moves nothing, and the
-        // returned pointer is valid for writes.
-        let first = unsafe { (array.shape.resize)(at, len) };
-        // SAFETY: `index` is below the length, so the element lies inside the array's storage.
-        let base = unsafe { first.add(index * array.shape.element.size) };
-        let table = self.program.table(array.table, array.handles);
-        Some(LevelMut { program: self.program, table, base, object: PhantomData })
     }
 
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
@@ -445,63 +412,35 @@ unsafe fn read_each(base: *mut u8, recipe: &ReadRecipe, bits: BitSlice<'_>, at: 
 }
 
 impl<'a> Array<'a> {
-    pub(crate) fn len(&self) -> usize {
-        self.len
+    /// # Safety
+    /// `at` points to an array that `command` describes, which is borrowed for `'a`.
+    unsafe fn at(program: &'a Program, command: &'a ArrayCommand, at: *const u8) -> Self {
+        // SAFETY: the caller guarantees this.
+        let (first, len) = unsafe { (command.shape.parts)(at) };
+        Self { program, command, first, len, object: PhantomData }
     }
 
-    pub(crate) fn max_len(&self) -> u32 {
-        self.command.max_len
+    /// # Safety
+    /// `at` points to an enum that `command` describes, which is borrowed for `'a`.
+    unsafe fn of_enum(program: &'a Program, command: &'a EnumCommand, at: *const u8) -> Option<Self> {
+        // SAFETY: the caller guarantees this.
+        let variant = unsafe { active_variant(program, command, at) }?;
+        // SAFETY: an enum is described by the command of its active variant.
+        Some(unsafe { Self::at(program, variant, at) })
     }
+}
 
-    /// Returns the number of handles of one element of the array.
-    pub(crate) fn handles(&self) -> u32 {
-        self.command.handles
-    }
-
-    /// Returns the minimum size of a new element of the array, in bits.
-    pub(crate) fn least_bits(&self) -> u32 {
-        self.command.least_bits
-    }
-
-    /// Returns how many bytes of the heap the elements take. Returns zero for an `Option`, because its value
-    /// is inside the object.
-    pub(crate) fn own_bytes(&self) -> usize {
-        if self.command.shape.optional { 0 } else { self.len * self.command.shape.element.size }
-    }
-
-    /// Returns whether the elements of the array contain arrays, collections or maps.
-    pub(crate) fn nests(&self) -> bool {
-        nests(self.program, self.command.table, self.command.handles)
-    }
-
-    pub(crate) fn element(&self, index: usize) -> Option<Level<'a>> {
-        if index >= self.len {
-            return None;
-        }
-        // SAFETY: `index` is below the length, so the element lies inside the array's storage.
-        let base = unsafe { self.first.add(index * self.command.shape.element.size) };
-        let table = self.program.table(self.command.table, self.command.handles);
-        Some(Level { program: self.program, table, base, object: PhantomData })
-    }
-
-    /// Returns whether the two arrays are equal byte for byte. The function may return `false` for equal
-    /// arrays.
-    pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
-        let element = self.command.shape.element;
-        if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
-            return false;
-        }
-        let bytes = self.len * element.size;
-        if bytes == 0 {
-            return true;
-        }
-        // SAFETY: `first` points to an array of `len` elements, and elements that are bitwise contain no
-        // padding.
-        let ours = unsafe { std::slice::from_raw_parts(self.first, bytes) };
-        // SAFETY: the same holds for the other array.
-        let theirs = unsafe { std::slice::from_raw_parts(other.first, bytes) };
-        ours == theirs
-    }
+/// Returns the command of the active variant of an enum.
+///
+/// # Safety
+/// `at` points to an enum that `command` describes.
+pub(super) unsafe fn active_variant<'p>(
+    program: &'p Program,
+    command: &EnumCommand,
+    at: *const u8,
+) -> Option<&'p ArrayCommand> {
+    // SAFETY: the caller guarantees this.
+    program.variant(command, unsafe { (command.shape.active)(at) })
 }
 
 impl LeafMut<'_> {

@@ -3,6 +3,7 @@
 //!
 //! *Invariant:* a pointer is used only with the layout of the type that it points to.
 
+pub(crate) mod array;
 pub(crate) mod arrays;
 pub(crate) mod blocks;
 pub(crate) mod collection;
@@ -28,5 +29,6 @@ pub(crate) mod scan;
 pub(crate) mod setters;
 mod stripes;
 pub(crate) mod text;
+mod variants;
 pub(crate) mod whole;
 pub(crate) mod write_recipe;

@@ -11,9 +11,10 @@ use crate::bits::BitReader;
 use crate::ids::handles::HandleSet;
 use crate::object::leaf;
 use crate::schema::codec::Codec;
+use crate::schema::command::CommandKind;
 use crate::schema::joined::Joined;
 use crate::schema::layout::Layout;
-use crate::schema::program::{CommandKind, Program, TableEntry};
+use crate::schema::program::{Program, TableEntry};
 
 /// The greatest number of reading steps of a recipe. Without this limit, a peer could choose handles that
 /// need a large recipe.

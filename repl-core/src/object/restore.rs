@@ -12,8 +12,9 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::Objects;
 use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::equality::{Answer, same_elements, same_level};
-use crate::object::level::{Array, Elements, ElementsMut, Level, LevelMut, Slot};
-use crate::schema::program::Collected;
+use crate::object::level::Array;
+use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
+use crate::schema::command::Collected;
 use crate::schema::step::ReceivedChange;
 
 /// The options for restoring parts of an object.
@@ -49,7 +50,7 @@ impl Restore<'_> {
     }
 
     fn array(&self, base: Array<'_>, live: &mut LevelMut<'_>, handle: u32) {
-        let old_len = live.resize(handle, base.len()).unwrap_or(0);
+        let old_len = live.resize(handle, base.count()).map_or(0, |lens| lens.start);
         for index in 0..base.len() {
             let (Some(from), Some(mut to)) = (base.element(index), live.element(handle, index)) else {
                 return;

@@ -17,11 +17,12 @@ use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
+use crate::schema::command::LeafCommand;
+use crate::schema::contents::travels;
 use crate::schema::erased::Collection;
-use crate::schema::layout::{least_bits, travels};
-use crate::schema::program::LeafCommand;
+use crate::schema::layout::least_bits;
 use crate::schema::property::Property;
-use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
+use crate::schema::shape::{ArrayShape, CollectionShape, EnumShape, Field, Formatted, Kind};
 use crate::schema::step::ReceivedChange;
 use crate::schema::value::{With, same_bits};
 
@@ -96,7 +97,7 @@ fn each_part<E>(
             let within = index.wrapping_mul(element.size);
             each_part(property.element(element), offset.wrapping_add(within), each)
         }),
-        Kind::Leaf(_) | Kind::Array(_) if !travels(property) => Ok(()),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) if !travels(property) => Ok(()),
         _ => each(property, offset),
     }
 }
@@ -131,6 +132,8 @@ unsafe fn write_part(
         // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
         Kind::Leaf(codec) => unsafe { leaf::write_value(&codec, value, writer) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
+        // SAFETY: `value` points to an enum of this shape.
+        Kind::Enum(shape) => unsafe { write_variant(property, shape, value, writer) },
         Kind::Array(array) => {
             // SAFETY: the caller guarantees this.
             let (first, len) = unsafe { (array.parts)(value) };
@@ -149,6 +152,45 @@ unsafe fn write_part(
         // SAFETY: as for the previous `unsafe` block.
         Kind::Entries(entries) => unsafe { write_erased(property, &entries.elements, value, writer) },
     }
+}
+
+/// # Safety
+/// `value` points to an aligned enum of this shape.
+unsafe fn write_variant(
+    property: Formatted,
+    shape: &EnumShape,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    // SAFETY: the caller guarantees this.
+    let active = unsafe { (shape.active)(value) };
+    writer.write_below(active as u64, shape.variants.len() as u64);
+    // SAFETY: the caller guarantees this.
+    unsafe { each_field(property, shape, value) }.try_for_each(|(field, offset)| {
+        // SAFETY: the field lies at its offset inside the value.
+        let at = unsafe { value.add(offset) };
+        // SAFETY: the pointer points to a value of the field's shape.
+        unsafe { write_shape(field, at, writer) }
+    })
+}
+
+/// Returns the sent fields of the active variant of an enum, with their offsets.
+///
+/// # Safety
+/// `value` points to an aligned enum of this shape. The same variant is active while the fields are used.
+unsafe fn each_field(
+    property: Formatted,
+    shape: &EnumShape,
+    value: *const u8,
+) -> impl Iterator<Item = (Formatted, usize)> {
+    // SAFETY: the caller guarantees this.
+    let active = unsafe { (shape.active)(value) };
+    let fields = shape.variants.get(active).map_or(&[][..], |variant| variant.fields);
+    fields.iter().enumerate().filter_map(move |(index, field)| {
+        // SAFETY: the caller guarantees this.
+        let offset = unsafe { (shape.offset)(value, index) }?;
+        Some((property.field(field), offset))
+    })
 }
 
 /// # Safety
@@ -230,6 +272,8 @@ unsafe fn read_part(
         // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
         Kind::Leaf(codec) => unsafe { leaf::read_value(&codec, reader, references, to) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
+        // SAFETY: `to` points to an enum of this shape and is valid for writes.
+        Kind::Enum(shape) => unsafe { read_variant(property, shape, reader, references, to) },
         // SAFETY: `to` points to an array of this shape and is valid for writes.
         Kind::Array(array) => unsafe { read_array(property, array, reader, references, to) },
         // SAFETY: `to` points to a collection of this shape and is valid for writes.
@@ -239,6 +283,27 @@ unsafe fn read_part(
             unsafe { read_collection(property, &entries.elements, reader, references, to) }
         }
     }
+}
+
+/// # Safety
+/// `to` points to an aligned enum of this shape and is valid for writes.
+unsafe fn read_variant(
+    property: Formatted,
+    shape: &EnumShape,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    let variant = reader.read_below(shape.variants.len() as u64)?;
+    // SAFETY: the caller guarantees this.
+    unsafe { (shape.array.resize)(to, variant as usize) };
+    // SAFETY: the caller guarantees this, and reading a field does not make another variant active.
+    unsafe { each_field(property, shape, to) }.try_for_each(|(field, offset)| {
+        // SAFETY: the field lies at its offset inside the value.
+        let at = unsafe { to.add(offset) };
+        // SAFETY: the pointer points to a value of the field's shape and is valid for writes.
+        unsafe { read_shape(field, reader, references, at) }
+    })
 }
 
 /// # Safety
@@ -346,6 +411,8 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
             // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
             unsafe { leaf::identical(&command, one, other) }
         }
+        // SAFETY: both pointers point to an enum of this shape.
+        Kind::Enum(shape) => unsafe { identical_variants(property, shape, one, other) },
         Kind::Array(array) => {
             // SAFETY: the caller guarantees this.
             let (one, len) = unsafe { (array.parts)(one) };
@@ -369,6 +436,31 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
         // SAFETY: as for the previous `unsafe` block.
         Kind::Entries(entries) => unsafe { identical_collection(property, &entries.elements, one, other) },
     }
+}
+
+/// # Safety
+/// Both pointers point to an aligned enum of this shape.
+unsafe fn identical_variants(
+    property: Formatted,
+    shape: &EnumShape,
+    one: *const u8,
+    other: *const u8,
+) -> bool {
+    // SAFETY: the caller guarantees this.
+    let active = unsafe { (shape.active)(one) };
+    // SAFETY: the same holds for the other value.
+    if active != unsafe { (shape.active)(other) } {
+        return false;
+    }
+    // SAFETY: the caller guarantees this.
+    unsafe { each_field(property, shape, one) }.all(|(field, offset)| {
+        // SAFETY: the field lies at its offset inside the value.
+        let one = unsafe { one.add(offset) };
+        // SAFETY: the same variant of the other value is active, so the field has the same offset there.
+        let other = unsafe { other.add(offset) };
+        // SAFETY: both pointers point to a value of the field's shape.
+        unsafe { identical_shape(field, one, other) }
+    })
 }
 
 /// # Safety

@@ -11,9 +11,10 @@ use super::text::write_text_or_empty;
 use crate::bits::{BitWriter, WriteError, word_of};
 use crate::ids::handles::HandleSet;
 use crate::schema::codec::Codec;
+use crate::schema::command::{CommandKind, LeafCommand};
 use crate::schema::joined::{Form, Joined};
 use crate::schema::layout::Layout;
-use crate::schema::program::{CommandKind, LeafCommand, Program};
+use crate::schema::program::Program;
 
 /// The steps that write the values of a set of properties. A recipe is made once, and used for many objects
 /// of a class.

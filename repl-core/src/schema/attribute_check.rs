@@ -9,7 +9,7 @@ use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
-use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify, Shape};
+use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify, Shape, have_deltas};
 
 impl Field {
     /// Applies the attribute `atomic` to a field of type `T`. Before this call, the field's entry in its
@@ -82,6 +82,19 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
             (error, _) => error,
         },
         Kind::Struct(fields) => check_struct(property, fields),
+        Kind::Enum(shape) => {
+            let mut i = 0;
+            while i < shape.variants.len() {
+                let fields = shape.variants[i].fields;
+                let error =
+                    if have_deltas(fields) { Some(NESTED_DELTA) } else { check_struct(property, fields) };
+                if error.is_some() {
+                    return error;
+                }
+                i += 1;
+            }
+            None
+        }
         Kind::FixedArray { element, len } => match (property.format, len) {
             (Format::SmallestThree { .. }, 4) | (Format::UnitVector { .. }, 3) if element.is_f32() => None,
             _ => check_attributes(property.element(element)),
@@ -99,12 +112,14 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
 /// Checks the elements of an array, collection or map. Clients have no bases for the fields of elements.
 const fn check_element(property: Formatted, element: &'static Shape) -> Option<AttributeError> {
     if element.has_deltas() {
-        return Some(AttributeError::Form(
-            "a field inside has `delta`, which works only in an object and in structs that are fields of it: remove `delta` there, or move the field to the object",
-        ));
+        return Some(NESTED_DELTA);
     }
     check_attributes(property.element(element))
 }
+
+const NESTED_DELTA: AttributeError = AttributeError::Form(
+    "a field inside has `delta`, which works only in an object and in structs that are fields of it: remove `delta` there, or move the field to the object",
+);
 
 const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     let (fits, otherwise) = match (codec, format) {
@@ -132,8 +147,8 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     if fits { None } else { Some(otherwise) }
 }
 
-/// Refuses conditions, notifies and `push` inside a nested struct, because they would have no effect there.
-/// Only fields of objects may have conditions, notifies and `push`.
+/// Refuses conditions, notifies and `push` inside a nested struct or a variant, because they would have no
+/// effect there. Only fields of objects may have conditions, notifies and `push`.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {

@@ -130,12 +130,6 @@ fits_maps! {
     [K, S] std::collections::HashSet<K, S>;
     [K] std::collections::BTreeSet<K>;
 }
-#[cfg(feature = "indexmap")]
-fits_maps! {
-    [K, V, S] indexmap::IndexMap<K, V, S>: V;
-    sets
-    [K, S] indexmap::IndexSet<K, S>;
-}
 fits!(UnitQuaternion: [f32; 4]; vec option);
 fits!(UnitVector: [f32; 3]; vec option);
 impl<T: UnitQuaternion, const N: usize> UnitQuaternion for [T; N] {}

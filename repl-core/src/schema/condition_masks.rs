@@ -7,8 +7,9 @@
 use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;
 use crate::ids::property_index::PropertyIndex;
+use crate::schema::command::Parent;
 use crate::schema::condition::{Condition, ViewFlags};
-use crate::schema::program::{Parent, Program};
+use crate::schema::program::Program;
 use crate::schema::shape::Notify;
 
 /// The conditions of one class, stored as sets of handles.

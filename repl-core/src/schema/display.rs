@@ -9,10 +9,11 @@ use std::ops::Range;
 use crate::ids::key::KeyBits;
 use crate::schema::columns::Columns;
 use crate::schema::condition::Condition;
-use crate::schema::layout::{Layout, count, travels};
+use crate::schema::contents::travels;
+use crate::schema::layout::{Layout, count, count_fields};
 use crate::schema::plan::Plan;
-use crate::schema::shape::{Field, Formatted, Kind, Notify};
-use crate::schema::type_text::{bits_text, brackets, most_elements, type_name};
+use crate::schema::shape::{EnumShape, Field, Formatted, Kind, Notify};
+use crate::schema::type_text::{bits_text, brackets, type_name};
 use crate::schema::unit_tables::UnitTables;
 
 /// One handle of a level (the handles of the object itself, or of one element), as it is printed.
@@ -22,28 +23,35 @@ struct PrintedHandle {
     bits: String,
     offset: usize,
     size: usize,
-    /// The handles of one element, if this handle is an array or collection.
+    /// The handles of one element, if this handle is an array, an enum or a collection.
     inner: Option<Vec<Self>>,
+    /// Whether this is the name of a variant, which has no handle.
+    is_variant: bool,
     /// The text that comes after this path in the paths of elements, such as `[]`. See [`brackets`].
     brackets: &'static str,
+}
+
+impl PrintedHandle {
+    /// Returns the handle of a property without its elements.
+    fn of(property: Formatted, path: &str, offset: usize) -> Self {
+        let (type_name, bits) = (type_name(property), bits_text(property));
+        let (size, brackets) = (property.shape.size, brackets(property));
+        Self {
+            path: path.to_owned(),
+            type_name,
+            bits,
+            offset,
+            size,
+            inner: None,
+            is_variant: false,
+            brackets,
+        }
+    }
 }
 
 /// Appends the handles of a property, without those inside its elements, in ascending order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<PrintedHandle>) {
     match property.kind() {
-        Kind::Leaf(_) => {
-            if travels(property) {
-                into.push(PrintedHandle {
-                    path: path.to_owned(),
-                    type_name: type_name(property),
-                    bits: bits_text(property),
-                    offset,
-                    size: property.shape.size,
-                    inner: None,
-                    brackets: "",
-                });
-            }
-        }
         Kind::Struct(fields) => {
             for field in fields {
                 let path =
@@ -53,29 +61,36 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Printe
         }
         Kind::FixedArray { element, len } => {
             for index in 0..len {
-                entries(
-                    property.element(element),
-                    &format!("{path}[{index}]"),
-                    offset + index * element.size,
-                    into,
-                );
+                let (path, offset) = (format!("{path}[{index}]"), offset + index * element.size);
+                entries(property.element(element), &path, offset, into);
             }
         }
+        _ if !travels(property) => {}
+        Kind::Leaf(_) => into.push(PrintedHandle::of(property, path, offset)),
+        Kind::Enum(shape) => {
+            let inner = Some(variants(property, shape));
+            into.push(PrintedHandle { inner, ..PrintedHandle::of(property, path, offset) });
+        }
         Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => {
-            let Some((element, _)) = property.elements().filter(|_| travels(property)) else { return };
-            let (mut inner, brackets) = (Vec::new(), brackets(property));
-            entries(element, "", 0, &mut inner);
-            into.push(PrintedHandle {
-                path: path.to_owned(),
-                type_name: type_name(property),
-                bits: most_elements(property),
-                offset,
-                size: property.shape.size,
-                inner: Some(inner),
-                brackets,
-            });
+            let mut inner = Vec::new();
+            property.elements().into_iter().for_each(|(element, _)| entries(element, "", 0, &mut inner));
+            into.push(PrintedHandle { inner: Some(inner), ..PrintedHandle::of(property, path, offset) });
         }
     }
+}
+
+/// Returns the name and the handles of each variant of an enum.
+fn variants(property: Formatted, shape: &EnumShape) -> Vec<PrintedHandle> {
+    let mut all = Vec::new();
+    for (number, variant) in shape.variants.iter().enumerate() {
+        let (type_name, bits) = (format!("variant {number}"), String::new());
+        let named = PrintedHandle::of(property, variant.name, 0);
+        all.push(PrintedHandle { type_name, bits, is_variant: true, ..named });
+        for (field, offset) in variant.fields.iter().zip((shape.offsets)(number)) {
+            entries(property.field(field), &format!("{}.{}", variant.name, field.name), offset, &mut all);
+        }
+    }
+    all
 }
 
 /// Returns the last column of a field's row: its condition, its notify, and whether it is `push`.
@@ -113,8 +128,10 @@ fn rows(
     first: usize,
     into: &mut Vec<Row>,
 ) {
-    for (mut entry, handle) in level.into_iter().zip(first..) {
-        let handle = format!("{prefix}{handle}");
+    let mut next = first;
+    for mut entry in level {
+        let handle = if entry.is_variant { String::new() } else { format!("{prefix}{next}") };
+        next += usize::from(!entry.is_variant);
         let joint =
             if path.is_empty() || entry.path.is_empty() || entry.path.starts_with('[') { "" } else { "." };
         entry.path = format!("{path}{joint}{}", entry.path);
@@ -140,7 +157,7 @@ impl Layout {
     /// Returns the handles of the property at `path`. The path can also lead to a part of a property. The
     /// path begins at the object or item, and has the same form as in the printed table, for example
     /// `pose.position[2]`. Returns `None` if the type has no such path, or if the path leads inside a `Vec`,
-    /// an `Option` or a collection. Costs O(fields on the way).
+    /// an `Option`, an enum or a collection. Costs O(fields on the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {
@@ -241,6 +258,10 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
                 let _ = if array.optional { write!(text, "?") } else { write!(text, "[{index}]") };
                 (element, step as usize % handles)
             }
+            Kind::Enum(shape) => {
+                place = locate_in_variant(property, shape, step as usize, &mut text);
+                continue;
+            }
             Kind::Items(items) => {
                 let _ = write!(text, "{{{step}}}");
                 let Some((&handle, rest)) = steps.split_first() else { break };
@@ -264,25 +285,52 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
 /// Returns the leaf or array at the handle with index `skip` within a property, counted from zero. The path
 /// of the leaf or array is appended to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
-    let mut skip = skip;
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => Some(property),
-        Kind::Struct(fields) => {
-            for field in fields {
-                let handles = count(property.field(field)).handles;
-                if skip < handles {
-                    let dot = if text.is_empty() { "" } else { "." };
-                    let _ = write!(text, "{dot}{}", field.name);
-                    return locate(property.field(field), skip, text);
-                }
-                skip -= handles;
-            }
-            None
-        }
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => Some(property),
+        Kind::Struct(fields) => locate_field(property, fields, skip, text),
         Kind::FixedArray { element, .. } => {
             let handles = count(property.element(element)).handles.max(1);
             let _ = write!(text, "[{}]", skip / handles);
             locate(property.element(element), skip % handles, text)
         }
     }
+}
+
+/// Does the same as [`locate`] among the fields of a struct or of a variant.
+fn locate_field(
+    owner: Formatted,
+    fields: &'static [Field],
+    skip: usize,
+    text: &mut String,
+) -> Option<Formatted> {
+    let mut skip = skip;
+    for field in fields {
+        let handles = count(owner.field(field)).handles;
+        if skip < handles {
+            let dot = if text.is_empty() { "" } else { "." };
+            let _ = write!(text, "{dot}{}", field.name);
+            return locate(owner.field(field), skip, text);
+        }
+        skip -= handles;
+    }
+    None
+}
+
+/// Does the same as [`locate`] among the fields of all variants of an enum.
+fn locate_in_variant(
+    property: Formatted,
+    shape: &'static EnumShape,
+    skip: usize,
+    text: &mut String,
+) -> Option<Formatted> {
+    let mut skip = skip;
+    for variant in shape.variants {
+        let handles = count_fields(property, variant.fields).handles;
+        if skip < handles {
+            let _ = write!(text, ".{}", variant.name);
+            return locate_field(property, variant.fields, skip, text);
+        }
+        skip -= handles;
+    }
+    None
 }

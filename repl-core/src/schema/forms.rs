@@ -93,6 +93,16 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
                 add_field(property.field(field), field, format!("{path}.{}", field.name), forms);
             }
         }
+        Kind::Enum(shape) => {
+            push(format!("{name}, {}", number_of_variants(shape.variants.len())), named.text("enum"));
+            for (number, variant) in shape.variants.iter().enumerate() {
+                let path = format!("{path}.{}", variant.name);
+                forms.push(of_variant(number, path.clone()));
+                for field in variant.fields {
+                    add_field(property.field(field), field, format!("{path}.{}", field.name), forms);
+                }
+            }
+        }
         Kind::FixedArray { element, len } => {
             push(name, named.number(len as u64));
             add(property.element(element), format!("{path}[]"), forms);
@@ -107,6 +117,17 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
             add(element, format!("{path}{brackets}"), forms);
         }
     }
+}
+
+/// Returns the number of the variants of an enum as text.
+fn number_of_variants(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "variant" } else { "variants" })
+}
+
+/// Returns the form of a variant, without its fields.
+fn of_variant(number: usize, path: String) -> Form {
+    let sum = Checksum::new().number(number as u64).finish();
+    Form { path, text: format!("variant {number}"), sum }
 }
 
 /// Adds the form of a unit (a value that is always sent whole) and of all its parts to `forms`.
@@ -130,12 +151,11 @@ fn add_form(form: &WireForm, path: &str, forms: &mut Vec<Form>) {
             add_fields(fields, path, forms);
         }
         Content::Derived { variants, .. } => {
-            let words = if variants.len() == 1 { "variant" } else { "variants" };
-            push(path, format!("{}, {} {words}", form.type_name(), variants.len()), named.text("enum"));
+            let text = format!("{}, {}", form.type_name(), number_of_variants(variants.len()));
+            push(path, text, named.text("enum"));
             for (number, (name, fields)) in form.variants().enumerate() {
                 let path = format!("{path}.{name}");
-                let sum = Checksum::new().number(number as u64).finish();
-                forms.push(Form { path: path.clone(), text: format!("variant {number}"), sum });
+                forms.push(of_variant(number, path.clone()));
                 add_fields(fields, &path, forms);
             }
         }

@@ -8,8 +8,9 @@ use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::checksum::Checksum;
 use crate::schema::const_text::{Text, typos};
+use crate::schema::contents::{depth, has_referring_keys, holds_items, travels};
 use crate::schema::property::Property;
-use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
+use crate::schema::shape::{ArrayShape, EnumShape, Field, Formatted, Kind, Shape, Variant};
 use std::any::TypeId;
 use std::ops::Range;
 
@@ -31,14 +32,14 @@ pub struct Counts {
     /// The number of parents: one for each field. A field that is a fixed array has one parent for each
     /// element.
     pub parents: usize,
-    /// The number of commands: one for each leaf, array, collection and map, a return command for each array,
-    /// collection and map, and one return command for the whole object.
+    /// The number of commands: one for each leaf, array, enum, variant, collection and map, a return command
+    /// for each of them except leaves, and one return command for the whole object.
     pub commands: usize,
     /// The number of handles of the object itself, without the handles inside elements of its arrays and
     /// collections.
     pub handles: usize,
     /// The number of handles of the object itself plus the handles of one element of each array and
-    /// collection, at any depth.
+    /// collection, plus the variants of each enum and the handles of each variant, at any depth.
     pub tables: usize,
 }
 
@@ -226,109 +227,6 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
     }
 }
 
-/// Returns whether a property takes any bits on the wire. A property without bits has no command. Otherwise a
-/// peer could cause much work with few bits, by a long list of values without bits. An array whose elements
-/// take no bits is never sent (S16). An `Option` is always sent, because one bit tells whether it has a
-/// value.
-pub(crate) const fn travels(property: Formatted) -> bool {
-    match property.kind() {
-        Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
-        Kind::Struct(fields) => {
-            let mut i = 0;
-            while i < fields.len() {
-                if travels(property.field(&fields[i])) {
-                    return true;
-                }
-                i += 1;
-            }
-            false
-        }
-        Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
-        Kind::Array(array) => array.optional || travels(property.element(array.element)),
-        Kind::Items(_) | Kind::Entries(_) => true,
-    }
-}
-
-/// Returns whether a property is a fast array, or contains one at any depth.
-const fn holds_items(property: Formatted) -> bool {
-    match property.kind() {
-        Kind::Leaf(_) => false,
-        Kind::Struct(fields) => {
-            let mut i = 0;
-            while i < fields.len() {
-                if holds_items(property.field(&fields[i])) {
-                    return true;
-                }
-                i += 1;
-            }
-            false
-        }
-        Kind::FixedArray { element, .. } => holds_items(property.element(element)),
-        Kind::Array(array) => holds_items(property.element(array.element)),
-        Kind::Items(_) => true,
-        Kind::Entries(entries) => holds_items(property.element(entries.elements.element)),
-    }
-}
-
-/// Returns whether a property contains a map, at any depth, whose keys may refer to objects.
-fn has_referring_keys(property: Formatted) -> bool {
-    match property.kind() {
-        Kind::Leaf(_) => false,
-        Kind::Struct(fields) => fields.iter().any(|field| has_referring_keys(property.field(field))),
-        Kind::FixedArray { element, .. } => has_referring_keys(property.element(element)),
-        Kind::Array(array) => has_referring_keys(property.element(array.element)),
-        Kind::Items(items) => has_referring_keys(property.element(items.element)),
-        Kind::Entries(map) => {
-            may_refer(map.key.native()) || has_referring_keys(property.element(map.elements.element))
-        }
-    }
-}
-
-/// Returns whether a value may refer to an object.
-pub(crate) const fn may_refer(property: Formatted) -> bool {
-    match property.kind() {
-        Kind::Leaf(codec) => codec.may_refer(),
-        Kind::Struct(fields) => {
-            let mut i = 0;
-            while i < fields.len() {
-                if may_refer(property.field(&fields[i])) {
-                    return true;
-                }
-                i += 1;
-            }
-            false
-        }
-        Kind::FixedArray { element, .. } => may_refer(property.element(element)),
-        Kind::Array(array) => may_refer(property.element(array.element)),
-        Kind::Items(items) => may_refer(property.element(items.element)),
-        Kind::Entries(map) => {
-            may_refer(map.key.native()) || may_refer(property.element(map.elements.element))
-        }
-    }
-}
-
-/// Returns the greatest depth to which arrays are nested in a property. A collection or map counts as two
-/// levels.
-const fn depth(property: Formatted) -> usize {
-    match property.kind() {
-        Kind::Leaf(_) => 0,
-        Kind::Struct(fields) => {
-            let (mut deepest, mut i) = (0, 0);
-            while i < fields.len() {
-                let of_field = depth(property.field(&fields[i]));
-                deepest = if of_field > deepest { of_field } else { deepest };
-                i += 1;
-            }
-            deepest
-        }
-        Kind::FixedArray { element, .. } => depth(property.element(element)),
-        Kind::Array(array) => 1 + depth(property.element(array.element)),
-        // A collection takes two steps of a path: the item, and the property in the item.
-        Kind::Items(items) => 2 + depth(property.element(items.element)),
-        Kind::Entries(entries) => 2 + depth(property.element(entries.elements.element)),
-    }
-}
-
 /// Returns how many parents, commands and handles a property adds to its level: to the object, or to the
 /// element that contains it.
 #[track_caller]
@@ -340,11 +238,10 @@ pub(crate) const fn count(property: Formatted) -> Counts {
                 counts = Counts { parents: 0, commands: 1, handles: 1, tables: 1 };
             }
         }
-        Kind::Struct(fields) => {
-            let mut i = 0;
-            while i < fields.len() {
-                counts = counts.plus(count(property.field(&fields[i])), 1);
-                i += 1;
+        Kind::Struct(fields) => counts = count_fields(property, fields),
+        Kind::Enum(shape) => {
+            if travels(property) {
+                counts = count_enum(property, shape);
             }
         }
         Kind::FixedArray { element, len } => counts = counts.plus(count(property.element(element)), len),
@@ -384,6 +281,33 @@ pub(crate) const fn count(property: Formatted) -> Counts {
     counts
 }
 
+/// Returns how many commands and handles the fields of a struct or of a variant add to their level.
+#[track_caller]
+pub(crate) const fn count_fields(owner: Formatted, fields: &'static [Field]) -> Counts {
+    let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
+    let mut i = 0;
+    while i < fields.len() {
+        counts = counts.plus(count(owner.field(&fields[i])), 1);
+        i += 1;
+    }
+    counts
+}
+
+/// Does the same as [`count`] for an enum whose variants are sent field by field.
+#[track_caller]
+const fn count_enum(property: Formatted, shape: &'static EnumShape) -> Counts {
+    let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
+    let mut i = 0;
+    while i < shape.variants.len() {
+        let fields = count_fields(property, shape.variants[i].fields);
+        counts = counts.plus(fields.around(), 1);
+        counts.handles += fields.handles;
+        i += 1;
+    }
+    assert!(counts.handles <= MAX_HANDLES, "the variants of an enum have more than 65,535 handles");
+    counts.around()
+}
+
 impl Counts {
     const fn plus(self, other: Self, times: usize) -> Self {
         Self {
@@ -403,12 +327,13 @@ impl Counts {
 const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
     match property.kind() {
         Kind::Leaf(codec) => codec.checksum(sum.text(property.shape.name)),
-        Kind::Struct(fields) => {
-            let mut sum = sum.text(property.shape.name).number(fields.len() as u64);
+        Kind::Struct(fields) => checksum_of_fields(property, fields, sum.text(property.shape.name)),
+        Kind::Enum(shape) => {
+            let mut sum = sum.text("enum").text(property.shape.name).number(shape.variants.len() as u64);
             let mut i = 0;
-            while i < fields.len() {
-                sum = sum.text(fields[i].name).number(fields[i].condition as u64);
-                sum = checksum(property.field(&fields[i]), sum);
+            while i < shape.variants.len() {
+                let Variant { name, fields } = shape.variants[i];
+                sum = checksum_of_fields(property, fields, sum.text(name));
                 i += 1;
             }
             sum
@@ -425,6 +350,18 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
             )
         }
     }
+}
+
+/// Adds the fields of a struct or of a variant to the checksum.
+const fn checksum_of_fields(owner: Formatted, fields: &'static [Field], sum: Checksum) -> Checksum {
+    let mut sum = sum.number(fields.len() as u64);
+    let mut i = 0;
+    while i < fields.len() {
+        sum = sum.text(fields[i].name).number(fields[i].condition as u64);
+        sum = checksum(owner.field(&fields[i]), sum);
+        i += 1;
+    }
+    sum
 }
 
 impl Checksum {

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use crate::schema::program::{Command, CommandKind, Program};
+use crate::schema::command::{Command, CommandKind};
+use crate::schema::program::Program;
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,6 +45,12 @@ fn fmt_command(command: &Command, depth: usize, f: &mut fmt::Formatter<'_>) -> f
     let what = match &command.kind {
         CommandKind::Leaf(_) => "leaf".to_owned(),
         CommandKind::Array(array) => inner("array", array.end, array.handles, "an element"),
+        CommandKind::Enum(command) => {
+            let variants = command.shape.variants.len();
+            let words = if variants == 1 { "variant" } else { "variants" };
+            format!("enum to {}, {variants} {words}", command.end)
+        }
+        CommandKind::Variant(variant) => inner("variant", variant.end, variant.handles, "in it"),
         CommandKind::Items(items) => inner("items", items.end, items.handles, "an item"),
         CommandKind::Entries(entries) => inner("entries", entries.end, entries.handles, "a value"),
         CommandKind::Return => "return".to_owned(),

@@ -10,16 +10,15 @@ use std::hash::Hash;
 use crate::schema::property::Property;
 
 /// A map with entries that are replicated one by one, or a set, which is a map without values: `HashMap`,
-/// `BTreeMap`, `HashSet`, `BTreeSet`, `ReplicatedMap` of `repl-fastarray`, and with the feature `indexmap`
-/// also `IndexMap` and `IndexSet`.
+/// `BTreeMap`, `HashSet`, `BTreeSet`, and `ReplicatedMap` of `repl-fastarray`.
 ///
 /// A `ReplicatedMap` records which entries were written to, so a comparison costs O(entries written to). The
 /// other maps and the sets do not record this, so a comparison costs O(entries). An update sends the keys of
 /// the entries that were removed, the entries that are new, and the changed properties of the other entries.
 /// The attribute `max_len` of the field limits the number of entries. All other attributes of the field apply
-/// to the values of the map. The order of an `IndexMap` or `IndexSet` is not
-/// replicated: clients get the same entries in another order. Where the order matters, use an
-/// `OrderedFastArray` of `repl-fastarray`.
+/// to the values of the map. The entries of a map have no order on clients, so types that keep an order, such
+/// as `IndexMap`, do not implement this trait. Where the order matters, use an `OrderedFastArray` of
+/// `repl-fastarray`, or a `Vec` of pairs.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same wire form, because clients would otherwise lose entries. Two examples of key types that break this

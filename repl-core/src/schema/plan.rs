@@ -10,7 +10,7 @@
 //! A scan never reads padding.
 
 use crate::schema::codec::Codec;
-use crate::schema::layout::travels;
+use crate::schema::contents::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
 
@@ -317,9 +317,11 @@ impl Draft {
                     i += 1;
                 }
             }
-            Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) if !travels(property) => {}
             Kind::Leaf(Codec::String { text, .. }) if text.is_string => draft = draft.with_string(offset),
-            Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => draft.plan.rest = true,
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => {
+                draft.plan.rest = true;
+            }
         }
         draft
     }
@@ -380,7 +382,7 @@ impl Margins {
 const fn margins(property: Formatted) -> Margins {
     match property.kind() {
         Kind::Leaf(codec) if codec.has_margin() => Margins::All,
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => Margins::None,
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => Margins::None,
         Kind::FixedArray { element, .. } => margins(property.element(element)),
         Kind::Struct([]) => Margins::None,
         Kind::Struct(fields) => {
@@ -411,7 +413,7 @@ const fn marks_itself(property: Formatted) -> bool {
             false
         }
         Kind::FixedArray { element, len } => len > 0 && marks_itself(property.element(element)),
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Entries(_) => false,
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Entries(_) => false,
     }
 }
 
@@ -419,7 +421,9 @@ const fn marks_itself(property: Formatted) -> bool {
 /// never compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => travels(property),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => {
+            travels(property)
+        }
         Kind::Struct(fields) => {
             let mut i = 0;
             while i < fields.len() {

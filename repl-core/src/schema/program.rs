@@ -7,15 +7,17 @@
 
 use std::borrow::Cow;
 
-use crate::ids::identity::Identity;
-use crate::ids::item_id::ItemId;
-use crate::ids::key::KeyBits;
 use crate::ids::property_index::PropertyIndex;
-use crate::schema::codec::{Codec, Direct};
+use crate::schema::codec::Codec;
+use crate::schema::command::{
+    ArrayCommand, BLANK, Collected, CollectionCommand, Command, CommandKind, EnumCommand, Parent,
+};
 use crate::schema::condition::Condition;
+use crate::schema::flatten::flatten;
 use crate::schema::joined::{Form, Joined};
-use crate::schema::layout::{Layout, count, least_bits, parents_of, travels};
-use crate::schema::shape::{ArrayShape, CollectionShape, Formatted, Kind, Notify};
+use crate::schema::layout::Layout;
+use crate::schema::placing::place_variants;
+use crate::schema::shape::Notify;
 
 /// A layout as a flat list of commands.
 #[derive(Clone)]
@@ -50,124 +52,6 @@ pub(crate) struct TableEntry {
     bits: u32,
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct Command {
-    /// The offset of the value in bytes from the start of the object or element.
-    pub(crate) offset: u32,
-    /// The handle of the command in its object or element, counted from one. A return command has the handle
-    /// zero.
-    pub(crate) handle: u32,
-    pub(crate) kind: CommandKind,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) enum CommandKind {
-    Leaf(LeafCommand),
-    Array(ArrayCommand),
-    Items(CollectionCommand<ItemId>),
-    Entries(CollectionCommand<KeyBits>),
-    Return,
-}
-
-/// The command of a value that is always sent whole.
-#[derive(Clone, Copy)]
-pub(crate) struct LeafCommand {
-    pub(crate) codec: Codec,
-    /// The size of the value in bytes, if two values of the type are equal if and only if their bytes are
-    /// equal. The stored size is zero for all other types.
-    pub(crate) bytes: u32,
-    /// The direct form of the codec, if the wire form of the value equals its form in memory, as for most
-    /// types.
-    pub(crate) direct: Option<Direct>,
-}
-
-/// The command of an array of variable length. The commands for an element and a return command follow the
-/// command of the array.
-#[derive(Clone, Copy)]
-pub(crate) struct ArrayCommand {
-    pub(crate) shape: &'static ArrayShape,
-    /// The index after the return command of the array.
-    pub(crate) end: u32,
-    /// The index at which the handle table of an element begins.
-    pub(crate) table: u32,
-    /// The number of handles of one element.
-    pub(crate) handles: u32,
-    /// The greatest number of elements that are sent.
-    pub(crate) max_len: u32,
-    /// The minimum size of a new element in bits.
-    pub(crate) least_bits: u32,
-}
-
-/// The command of a fast array or a map. The commands for an element and a return command follow the command
-/// of the collection.
-pub(crate) struct CollectionCommand<I: Identity> {
-    pub(crate) shape: &'static CollectionShape<I>,
-    /// The index of the first command of an element.
-    pub(crate) first: u32,
-    /// The index after the return command of the collection.
-    pub(crate) end: u32,
-    /// The index at which the handle table of an element begins.
-    pub(crate) table: u32,
-    /// The number of handles of one element.
-    pub(crate) handles: u32,
-    /// The greatest number of elements that a server sends.
-    pub(crate) max_len: u32,
-    /// Whether changes of elements are reported: to callbacks of the elements, to callbacks of a fast array
-    /// that contains the collection, or to a notify.
-    pub(crate) watched: bool,
-}
-
-impl CommandKind {
-    /// Returns the direct form of the codec, if this is the command of a leaf whose codec has one.
-    #[inline]
-    pub(crate) fn direct(&self) -> Option<Direct> {
-        if let Self::Leaf(leaf) = self { leaf.direct } else { None }
-    }
-}
-
-impl<I: Identity> Clone for CollectionCommand<I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I: Identity> Copy for CollectionCommand<I> {}
-
-/// An [`Identity`] (the id or key of an element) with its own kind of collection command in a program.
-pub(crate) trait Collected: Identity {
-    /// Returns the collection command in `kind`, if the elements of the collection have identities of this
-    /// type.
-    fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>>;
-}
-
-impl Collected for ItemId {
-    fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>> {
-        if let CommandKind::Items(command) = kind { Some(command) } else { None }
-    }
-}
-
-impl Collected for KeyBits {
-    fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>> {
-        if let CommandKind::Entries(command) = kind { Some(command) } else { None }
-    }
-}
-
-/// One replicated field, or one element of a field that is a fixed array.
-#[derive(Clone, Copy, Debug)]
-pub struct Parent {
-    pub(crate) property: PropertyIndex,
-    pub(crate) condition: Condition,
-    pub(crate) notify: Notify,
-    pub(crate) push: bool,
-    /// Whether the property has a custom condition that is switched off at first for each connection.
-    pub(crate) starts_off: bool,
-    /// The range of the parent's commands. The end of the range is exclusive (S7).
-    pub(crate) commands: (u32, u32),
-    /// The range of the parent's handles. The end of the range is exclusive.
-    pub(crate) handles: (u32, u32),
-}
-
-const BLANK: Command = Command { offset: 0, handle: 0, kind: CommandKind::Return };
 const BLANK_PARENT: Parent = Parent {
     property: PropertyIndex::new(0),
     condition: Condition::None,
@@ -283,11 +167,14 @@ impl Program {
         self.commands.get(entry.command as usize)
     }
 
-    /// Joins the leaves that have consecutive handles and lie in memory without gaps, so that they are
-    /// compared, copied, written and read together. Costs O(commands).
+    /// Sets the offsets of the fields of variants. Joins the leaves that have consecutive handles and lie in
+    /// memory without gaps, so that they are compared, copied, written and read together. Costs O(commands).
     // The leaves are joined at run time. At compile time, this would take a part of the limited evaluation
     // steps for constants.
     pub(crate) fn join_leaves(&mut self) {
+        if self.commands.iter().any(|command| matches!(command.kind, CommandKind::Enum(_))) {
+            place_variants(self.layout, self.commands.to_mut());
+        }
         let mut joined = vec![Joined::NONE; self.commands.len()];
         let mut next = (0, 0, Joined::NONE);
         for (command, joined) in self.commands.iter().zip(&mut joined).rev() {
@@ -352,6 +239,16 @@ impl Program {
         table.iter().filter_map(move |entry| commands.get(entry.command as usize))
     }
 
+    /// Returns the command of a variant of an enum. Returns `None` if there is no such variant.
+    pub(crate) fn variant(&self, command: &EnumCommand, variant: usize) -> Option<&ArrayCommand> {
+        let variants = self.table(command.table, command.shape.variants.len() as u32);
+        let at = variants.get(variant)?.command;
+        match &self.commands.get(at as usize)?.kind {
+            CommandKind::Variant(variant) => Some(variant),
+            _ => None,
+        }
+    }
+
     /// Returns the commands of the collections of one kind, at any depth.
     pub(crate) fn collections<I: Collected>(&self) -> impl Iterator<Item = &CollectionCommand<I>> {
         self.commands.iter().filter_map(|command| I::command(&command.kind))
@@ -363,9 +260,10 @@ impl Program {
         self.commands.get(command as usize).map(|command| &command.kind)
     }
 
-    /// Returns whether the property at `handle` of the object itself is an array.
+    /// Returns whether the property at `handle` of the object itself is an array, or an enum whose variants
+    /// are sent field by field.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
-        matches!(self.kind(handle), Some(CommandKind::Array(_)))
+        matches!(self.kind(handle), Some(CommandKind::Array(_) | CommandKind::Enum(_)))
     }
 
     /// Returns whether the property at `handle` of the object itself is sent as differences.
@@ -388,188 +286,6 @@ impl Program {
             _ => false,
         }
     }
-}
-
-/// The position at which [`flatten`] writes next to the tables.
-struct Cursor<'a> {
-    commands: &'a mut [Command],
-    tables: &'a mut [u32],
-    command: usize,
-    /// The index of the first entry that is not reserved for a handle table.
-    free: usize,
-    /// Whether the current property has a notify, or is inside a collection with callbacks.
-    watched: bool,
-}
-
-/// An object or element while its handle table is being filled.
-#[derive(Clone, Copy)]
-struct Level {
-    table: usize,
-    handles: usize,
-}
-
-const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Parent], tables: &mut [u32]) {
-    let mut cursor = Cursor { commands, tables, command: 0, free: layout.counts.handles, watched: false };
-    let mut level = Level { table: 0, handles: 0 };
-    let mut parent = 0;
-    let mut i = 0;
-    while i < layout.fields.len() {
-        let field = &layout.fields[i];
-        let elements = parents_of(field);
-        cursor.watched = !matches!(field.notify, Notify::None);
-        let repeated = Repeated::of(match field.formatted().kind() {
-            Kind::FixedArray { element, .. } => field.formatted().element(element),
-            _ => field.formatted(),
-        });
-        let mut element = 0;
-        while element < elements {
-            let (first_command, first_handle) = (cursor.command, level.handles);
-            level = repeated.emit(field.offset, element, level, &mut cursor);
-            parents[parent] = Parent {
-                property: PropertyIndex::new(i),
-                condition: field.condition,
-                notify: field.notify,
-                push: field.push,
-                starts_off: field.starts_off,
-                commands: (first_command as u32, cursor.command as u32),
-                handles: (first_handle as u32 + 1, level.handles as u32 + 1),
-            };
-            parent += 1;
-            element += 1;
-        }
-        i += 1;
-    }
-    cursor.commands[cursor.command] = BLANK;
-}
-
-/// A property that may be repeated, such as the elements of a fixed array. Its command is made once for all
-/// elements, because the compiler makes commands slowly.
-#[derive(Clone, Copy)]
-struct Repeated {
-    property: Formatted,
-    /// The command, if the property is a leaf.
-    leaf: Option<CommandKind>,
-}
-
-impl Repeated {
-    const fn of(property: Formatted) -> Self {
-        let leaf = match property.kind() {
-            Kind::Leaf(codec) if travels(property) => {
-                let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
-                Some(CommandKind::Leaf(LeafCommand { codec, bytes, direct: codec.direct() }))
-            }
-            _ => None,
-        };
-        Self { property, leaf }
-    }
-
-    /// Appends the commands of the element at an index, if the first element begins at `offset`.
-    const fn emit(&self, offset: usize, index: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
-        let offset = offset + index * self.property.shape.size;
-        match self.leaf {
-            Some(leaf) => push(offset, leaf, level, cursor),
-            None => emit(self.property, offset, level, cursor),
-        }
-    }
-}
-
-/// Appends the commands of a property that begins at `offset`.
-const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
-    let mut level = level;
-    match property.kind() {
-        Kind::Leaf(_) => {
-            if let Some(leaf) = Repeated::of(property).leaf {
-                level = push(offset, leaf, level, cursor);
-            }
-        }
-        Kind::Struct(fields) => {
-            let mut i = 0;
-            while i < fields.len() {
-                level = emit(property.field(&fields[i]), offset + fields[i].offset, level, cursor);
-                i += 1;
-            }
-        }
-        Kind::FixedArray { element, len } => {
-            let (repeated, mut i) = (Repeated::of(property.element(element)), 0);
-            while i < len {
-                level = repeated.emit(offset, i, level, cursor);
-                i += 1;
-            }
-        }
-        Kind::Array(_) if !travels(property) => {}
-        Kind::Array(shape) => {
-            let element = property.element(shape.element);
-            let (table, handles) = reserve(element, cursor);
-            let command = ArrayCommand {
-                shape,
-                end: 0,
-                table,
-                handles,
-                max_len: property.array_len(shape),
-                least_bits: least_bits(shape, element),
-            };
-            let at = cursor.command;
-            level = push(offset, CommandKind::Array(command), level, cursor);
-            let end = emit_element(element, table, cursor);
-            cursor.commands[at].kind = CommandKind::Array(ArrayCommand { end, ..command });
-        }
-        Kind::Items(shape) => {
-            let (at, around) = (cursor.command, cursor.watched);
-            cursor.watched |= shape.has_callbacks;
-            let mut command = collection(property, shape, cursor.watched, cursor);
-            level = push(offset, CommandKind::Items(command), level, cursor);
-            command.end = emit_element(property.element(shape.element), command.table, cursor);
-            cursor.commands[at].kind = CommandKind::Items(command);
-            cursor.watched = around;
-        }
-        Kind::Entries(shape) => {
-            let at = cursor.command;
-            let elements = &shape.elements;
-            let mut command = collection(property, elements, elements.has_callbacks, cursor);
-            level = push(offset, CommandKind::Entries(command), level, cursor);
-            command.end = emit_element(property.element(elements.element), command.table, cursor);
-            cursor.commands[at].kind = CommandKind::Entries(command);
-        }
-    }
-    level
-}
-
-/// Returns the command of a collection. Its field `end` is not set yet.
-const fn collection<I: Identity>(
-    property: Formatted,
-    shape: &'static CollectionShape<I>,
-    watched: bool,
-    cursor: &mut Cursor<'_>,
-) -> CollectionCommand<I> {
-    let (table, handles) = reserve(property.element(shape.element), cursor);
-    let (first, max_len) = (cursor.command as u32 + 1, property.collection_len(shape));
-    CollectionCommand { shape, first, end: 0, table, handles, max_len, watched }
-}
-
-/// Reserves a handle table for the elements of an array or collection. Returns the start of the table and the
-/// number of handles of an element.
-const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
-    let (table, handles) = (cursor.free, count(element).handles);
-    cursor.free += handles;
-    (table as u32, handles as u32)
-}
-
-/// Appends the commands for an element of an array or collection, and a return command. Returns the index
-/// after the return command.
-const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
-    emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
-    cursor.commands[cursor.command] = BLANK;
-    cursor.command += 1;
-    cursor.command as u32
-}
-
-const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Cursor<'_>) -> Level {
-    assert!(offset <= u32::MAX as usize, "an object larger than 4 GiB cannot be replicated");
-    cursor.tables[level.table + level.handles] = cursor.command as u32;
-    cursor.commands[cursor.command] =
-        Command { offset: offset as u32, handle: level.handles as u32 + 1, kind };
-    cursor.command += 1;
-    Level { table: level.table, handles: level.handles + 1 }
 }
 
 /// Makes the program of a type without generic parameters, which uses static tables of exact length.

@@ -83,7 +83,7 @@ pub type Edit<'a, T> = <T as Replicated>::Edit<'a>;
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",
     note = "write `#[derive(Replicated, Default)]` on the struct, and `#[replicated]` on each field to replicate",
-    note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are not objects: use values as fields of an object, as messages (`register_message`) or as inputs (`register_inputs`)"
+    note = "items of fast arrays (`FastArrayItem`), enums and values (`NetSerialize`) are not objects: use enums and values as fields of an object, and values as messages (`register_message`) or as inputs (`register_inputs`)"
 )]
 pub trait Replicated: Property + NetSerialize + Default + EveryFieldIsSend + EveryFieldIsSync {
     /// The layout of the type, which is the table of its handles, paths, types, conditions and widths. Its

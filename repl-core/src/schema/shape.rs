@@ -98,14 +98,11 @@ impl Shape {
                 Some(form) => form.conditional_field(),
                 None => None,
             },
-            Kind::Struct(fields) => {
+            Kind::Struct(fields) => conditional_field_of(fields),
+            Kind::Enum(shape) => {
                 let mut i = 0;
-                while i < fields.len() {
-                    let field = &fields[i];
-                    if !matches!(field.condition, Condition::None) {
-                        return Some(field.name);
-                    }
-                    let inside = field.shape.conditional_field();
+                while i < shape.variants.len() {
+                    let inside = conditional_field_of(shape.variants[i].fields);
                     if inside.is_some() {
                         return inside;
                     }
@@ -121,9 +118,27 @@ impl Shape {
     }
 }
 
+/// Returns the name of the first of these fields that has a condition, or that contains such a field.
+const fn conditional_field_of(fields: &[Field]) -> Option<&'static str> {
+    let mut i = 0;
+    while i < fields.len() {
+        let field = &fields[i];
+        if !matches!(field.condition, Condition::None) {
+            return Some(field.name);
+        }
+        let inside = field.shape.conditional_field();
+        if inside.is_some() {
+            return inside;
+        }
+        i += 1;
+    }
+    None
+}
+
 impl Shape {
     /// Returns whether the type has a fast array among its own properties. Fast arrays in a `Vec`, an
-    /// `Option` or a map do not count, because clients copy these containers as a whole for a notify.
+    /// `Option`, an enum or a map do not count, because clients copy these containers as a whole for a
+    /// notify.
     #[must_use]
     pub const fn flattens_items(&self) -> bool {
         match &self.kind {
@@ -139,7 +154,7 @@ impl Shape {
                 }
                 false
             }
-            Kind::Leaf(_) | Kind::Array(_) | Kind::Entries(_) => false,
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Entries(_) => false,
         }
     }
 }
@@ -150,10 +165,11 @@ impl Shape {
         match &self.kind {
             Kind::Leaf(Codec::Opaque(opaque)) => opaque.delta.is_some(),
             Kind::Leaf(_) => false,
-            Kind::Struct(fields) => {
+            Kind::Struct(fields) => have_deltas(fields),
+            Kind::Enum(shape) => {
                 let mut i = 0;
-                while i < fields.len() {
-                    if fields[i].shape.has_deltas() {
+                while i < shape.variants.len() {
+                    if have_deltas(shape.variants[i].fields) {
                         return true;
                     }
                     i += 1;
@@ -166,6 +182,18 @@ impl Shape {
             Kind::Entries(entries) => entries.elements.element.has_deltas(),
         }
     }
+}
+
+/// Returns whether a field, or a field inside one, is sent as differences.
+pub(crate) const fn have_deltas(fields: &[Field]) -> bool {
+    let mut i = 0;
+    while i < fields.len() {
+        if fields[i].shape.has_deltas() {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// The kind of property that a shape describes.
@@ -181,6 +209,9 @@ pub(crate) enum Kind {
     /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. An array property has one command in
     /// the program, and inner commands for an element.
     Array(&'static ArrayShape),
+    /// An enum whose variants are sent field by field. It has one command in the program, and inner commands
+    /// for each variant.
+    Enum(&'static EnumShape),
     /// A fast array: a collection of items with ids. A fast array has one command in the program, and inner
     /// commands for an item.
     Items(&'static CollectionShape<ItemId>),
@@ -201,6 +232,52 @@ pub(crate) struct ArrayShape {
     /// A function that changes the length of an array. New elements have initial values. The function returns
     /// a pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
+}
+
+/// One variant of an enum, as the derive describes it.
+#[derive(Clone, Copy)]
+pub struct Variant {
+    pub(crate) name: &'static str,
+    /// The fields that are sent, in the order of declaration. Their offsets are not known at compile time, so
+    /// the offsets in these entries are zero.
+    pub(crate) fields: &'static [Field],
+}
+
+impl Variant {
+    /// Makes a variant called `name` on the wire.
+    #[must_use]
+    pub const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+        Self { name, fields }
+    }
+}
+
+/// Describes an enum, with functions that access it without knowing its type.
+pub(crate) struct EnumShape {
+    pub(crate) variants: &'static [Variant],
+    /// The access to the enum as an array. Its only element is the enum itself. The length that is passed to
+    /// `resize` is the index of a variant: if another variant is active, the variant is made with initial
+    /// values.
+    pub(crate) array: ArrayShape,
+    /// A function that returns the index of the active variant of the enum at a pointer.
+    pub(crate) active: unsafe fn(*const u8) -> usize,
+    /// A function that returns the offset of a field of the active variant, in bytes from the start of the
+    /// enum.
+    pub(crate) offset: unsafe fn(*const u8, usize) -> Option<usize>,
+    /// A function that returns the offsets of all sent fields of a variant.
+    pub(crate) offsets: fn(usize) -> Vec<usize>,
+    /// A function that replaces the enum at a pointer by another variant with initial values, and calls the
+    /// given function. If the given function returns `false`, the enum gets its old value back.
+    pub(crate) replace: Replace,
+}
+
+/// A function that replaces an enum of unknown type by another of its variants.
+pub(crate) type Replace = unsafe fn(*mut u8, usize, &mut dyn FnMut() -> bool);
+
+impl EnumShape {
+    /// Returns the greatest number that is sent for a variant.
+    pub(crate) const fn last(&self) -> u32 {
+        (self.variants.len() as u32).saturating_sub(1)
+    }
 }
 
 /// Describes how to access the elements of a collection without knowing their type.
@@ -377,7 +454,7 @@ impl Formatted {
     /// `None` for any other property.
     pub(crate) const fn elements(self) -> Option<(Self, u32)> {
         match self.shape.kind {
-            Kind::Leaf(_) | Kind::Struct(_) | Kind::FixedArray { .. } => None,
+            Kind::Leaf(_) | Kind::Struct(_) | Kind::Enum(_) | Kind::FixedArray { .. } => None,
             Kind::Array(array) => Some((self.element(array.element), self.array_len(array))),
             Kind::Items(items) => Some((self.element(items.element), self.collection_len(items))),
             Kind::Entries(map) => {
@@ -386,8 +463,8 @@ impl Formatted {
         }
     }
 
-    /// Returns a field inside a struct or tuple, with the attributes that apply to it. If the field has its
-    /// own attribute, that attribute takes precedence.
+    /// Returns a field inside a struct, a tuple or a variant, with the attributes that apply to it. If the
+    /// field has its own attribute, that attribute takes precedence.
     pub(crate) const fn field(self, field: &Field) -> Self {
         match field.format {
             Format::Native => Self { shape: field.shape, format: self.format, max_len: field.max_len },

@@ -8,11 +8,12 @@ use crate::schema::codec::Codec;
 use crate::schema::shape::{Around, ArrayShape, CollectionShape, Content, Field, Formatted, Kind, WireForm};
 
 /// Returns the text that follows the path of a property in the paths of its elements: `?` for an option, `[]`
-/// for an array, `{}` for a collection or map.
+/// for an array, `{}` for a collection or map, nothing for an enum.
 pub(crate) fn brackets(property: Formatted) -> &'static str {
     match property.kind() {
         Kind::Array(array) if array.optional => "?",
         Kind::Items(_) | Kind::Entries(_) => "{}",
+        Kind::Enum(_) => "",
         _ => "[]",
     }
 }
@@ -66,7 +67,7 @@ fn name_around(property: Formatted, inner_name: fn(Formatted) -> String) -> Stri
             let inner: Vec<_> = fields.iter().map(|field| inner_name(property.field(field))).collect();
             format!("({})", inner.join(", "))
         }
-        Kind::Struct(_) => with_arguments(property.shape.name, (property.shape.rust_name)()),
+        Kind::Struct(_) | Kind::Enum(_) => with_arguments(property.shape.name, (property.shape.rust_name)()),
     }
 }
 
@@ -209,11 +210,13 @@ pub(crate) fn bits(codec: &Codec) -> String {
     }
 }
 
-/// Returns how many bits a property takes, or how many elements it can have.
+/// Returns how many bits a property takes, or how many elements it can have. For an enum whose variants are
+/// sent field by field, returns how many bits the number of the variant takes.
 pub(crate) fn bits_text(property: Formatted) -> String {
     match (width_bits(property), property.kind()) {
         (Some(bits), _) => bits.to_string(),
         (None, Kind::Leaf(codec)) => bits(&codec),
+        (None, Kind::Enum(shape)) => tag_bits(shape.variants.len()).to_string(),
         (None, Kind::Struct(_) | Kind::FixedArray { .. }) => "–".to_owned(),
         (None, Kind::Array(_) | Kind::Items(_) | Kind::Entries(_)) => most_elements(property),
     }
@@ -226,7 +229,7 @@ fn width_bits(property: Formatted) -> Option<usize> {
         Kind::Leaf(codec) => codec.width_bits().map(|bits| bits as usize),
         Kind::Struct(fields) => fields.iter().map(|field| width_bits(property.field(field))).sum(),
         Kind::FixedArray { element, len } => Some(len * width_bits(property.element(element))?),
-        Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => None,
+        Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => None,
     }
 }
 

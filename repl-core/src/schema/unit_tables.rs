@@ -31,6 +31,10 @@ impl UnitTables {
             Kind::Struct(fields) => {
                 fields.iter().for_each(|field| self.add_property(property.field(field)));
             }
+            Kind::Enum(shape) => {
+                let fields = shape.variants.iter().flat_map(|variant| variant.fields);
+                fields.for_each(|field| self.add_property(property.field(field)));
+            }
             Kind::FixedArray { element, .. } => self.add_property(property.element(element)),
             kind @ (Kind::Array(_) | Kind::Items(_) | Kind::Entries(_)) => {
                 if let Kind::Entries(map) = kind {
@@ -199,6 +203,15 @@ fn inside(property: Formatted, path: &str) -> Vec<[String; 3]> {
                     rows.extend(inside(part, &path));
                 } else {
                     add_rows(part, path, &mut rows);
+                }
+            }
+        }
+        Kind::Enum(shape) => {
+            for (number, variant) in shape.variants.iter().enumerate() {
+                let path = format!("{path}.{}", variant.name);
+                rows.push([path.clone(), format!("variant {number}"), String::new()]);
+                for field in variant.fields {
+                    add_rows(property.field(field), format!("{path}.{}", field.name), &mut rows);
                 }
             }
         }

@@ -100,7 +100,7 @@ impl WireName {
                 }
                 name.and(")")
             }
-            Kind::Leaf(_) | Kind::Struct(_) | Kind::FixedArray { .. } => self.and(shape.name),
+            Kind::Leaf(_) | Kind::Struct(_) | Kind::Enum(_) | Kind::FixedArray { .. } => self.and(shape.name),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The maps and sets of the standard library and of `indexmap` as fields.
+//! The maps and sets of the standard library as fields.
 //!
 //! *Invariant:* the entries of a map are accessed only through [`Map`].
 #![expect(unsafe_code, reason = "types state their own shapes")]
@@ -27,7 +27,7 @@ fn nothing_mut<'a>() -> &'a mut () {
 /// Implements [`Property`] and [`Map`] for a type. The macro's arguments in braces are the parts in which
 /// maps and sets differ.
 macro_rules! entries {
-    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, $value:ty, $is_set:literal, { $($own:tt)* }) => {
+    ([$($generics:tt)*] $type:ty, $name:literal, $value:ty, $is_set:literal, { $($own:tt)* }) => {
         // SAFETY: the shape accesses entries only through `Map`, with functions that were made for this type,
         // and the shape is not marked as bitwise.
         unsafe impl<$($generics)*> Property for $type {
@@ -47,7 +47,7 @@ macro_rules! entries {
                 self.len()
             }
             fn remove(&mut self, key: &K) {
-                self.$remove(key);
+                self.remove(key);
             }
             $($own)*
         }
@@ -55,8 +55,8 @@ macro_rules! entries {
 }
 
 macro_rules! map {
-    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
-        entries!([$($generics)*] $type, $name, $remove, V, false, {
+    ([$($generics:tt)*] $type:ty, $name:literal) => {
+        entries!([$($generics)*] $type, $name, V, false, {
             fn value(&self, key: &K) -> Option<&V> {
                 self.get(key)
             }
@@ -80,8 +80,8 @@ macro_rules! map {
 }
 
 macro_rules! set {
-    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
-        entries!([$($generics)*] $type, $name, $remove, (), true, {
+    ([$($generics:tt)*] $type:ty, $name:literal) => {
+        entries!([$($generics)*] $type, $name, (), true, {
             fn value(&self, key: &K) -> Option<&()> {
                 self.contains(key).then_some(&NOTHING)
             }
@@ -103,17 +103,7 @@ macro_rules! set {
     };
 }
 
-map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap", remove);
-map!([K: SortKey, V: Property] BTreeMap<K, V>, "BTreeMap", remove);
-set!([K: HashKey, S: BuildHasher + Default + Send + 'static] HashSet<K, S>, "HashSet", remove);
-set!([K: SortKey] BTreeSet<K>, "BTreeSet", remove);
-
-#[cfg(feature = "indexmap")]
-mod indexed {
-    use indexmap::{IndexMap, IndexSet};
-
-    use super::*;
-
-    map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] IndexMap<K, V, S>, "IndexMap", swap_remove);
-    set!([K: HashKey, S: BuildHasher + Default + Send + 'static] IndexSet<K, S>, "IndexSet", swap_remove);
-}
+map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap");
+map!([K: SortKey, V: Property] BTreeMap<K, V>, "BTreeMap");
+set!([K: HashKey, S: BuildHasher + Default + Send + 'static] HashSet<K, S>, "HashSet");
+set!([K: SortKey] BTreeSet<K>, "BTreeSet");

@@ -93,8 +93,8 @@ fn write_slot(
     }
 }
 
-/// Writes the changes of an array: its length, the index of its first new element, the handles of changed
-/// values in older elements, and then these values and the new elements.
+/// Writes the changes of an array or enum: its length or the number of its variant, the index of its first
+/// new element, the handles of changed values in older elements, and then these values and the new elements.
 // This function is not inlined, so that the code for leaves stays short. Most properties are leaves.
 #[inline(never)]
 fn write_array(
@@ -103,8 +103,8 @@ fn write_array(
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     let len = array.len() as u32;
-    count::write_count(array.len(), array.max_len(), writer)?;
-    if len == 0 {
+    array.write_count(writer)?;
+    if !array.has_values() {
         return Ok(());
     }
     let none = ArrayChanges::count_only();
@@ -125,11 +125,14 @@ fn write_edits(
     changes: &ArrayChanges,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    let limit = end * array.handles();
+    let steps = array.steps_before(end);
+    let limit = steps.end - steps.start;
     if limit == 0 {
         return Ok(());
     }
-    let ranges = || changes.edits.ranges().map(|r| r.start..r.end.min(limit)).filter(|r| r.start < r.end);
+    let within = |step: u32| step.saturating_sub(steps.start).min(limit);
+    let ranges =
+        || changes.edits.ranges().map(|r| within(r.start)..within(r.end)).filter(|r| r.start < r.end);
     if ranges().next().is_none() {
         writer.write_bits(0, 1);
         return Ok(());
@@ -143,10 +146,8 @@ fn write_edits(
     } else {
         write_mask(ranges(), limit, writer);
     }
-    for edit in ranges().flatten() {
-        let (index, handle) = (edit / array.handles(), edit % array.handles() + 1);
-        let slot = array.element(index as usize).and_then(|element| element.slot(handle));
-        write_slot(slot, &changes.nested, edit, writer)?;
+    for step in ranges().flatten().map(|edit| steps.start + edit) {
+        write_slot(array.slot(step), &changes.nested, step, writer)?;
     }
     Ok(())
 }
@@ -211,7 +212,7 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
             None => break,
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
             Some(Slot::Array(array)) => {
-                count::write_count(array.len(), array.max_len(), writer)?;
+                array.write_count(writer)?;
                 write_new(array, 0, writer)?;
             }
             Some(Slot::Items(items)) => items.write_all(writer, write_whole)?,

@@ -15,7 +15,8 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::{AnyObject, ReferenceMap};
 use crate::object::leaf::validate_value;
 use crate::object::print;
-use crate::schema::program::{Collected, CommandKind, LeafCommand, Program};
+use crate::schema::command::{Collected, CommandKind, LeafCommand};
+use crate::schema::program::Program;
 use crate::wire::checked::Checked;
 use crate::wire::decode::{ElementTarget, Observer, Path, ReadElement, Target, Validating, Walk};
 

@@ -13,13 +13,14 @@ mod replicated;
 mod serializer;
 mod structure;
 pub(crate) mod stub;
+mod variants;
 mod wire_name;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::DeriveInput;
 
-use crate::ast::Container;
+use crate::ast::{Body, Container};
 use crate::check;
 use crate::derive::Derive;
 use crate::error;
@@ -36,7 +37,10 @@ pub(crate) fn derive(derive: Derive, input: TokenStream) -> TokenStream {
     });
     let expansion = match (&errors, derive) {
         (Some(_), _) => stub::expand(&container),
-        (None, Derive::Replicated) => replicated::expand(&container),
+        (None, Derive::Replicated) => match &container.body {
+            Body::Enum(variants) => variants::expand(&container, variants),
+            Body::Struct(_) | Body::Union => replicated::expand(&container),
+        },
         (None, Derive::FastArrayItem) => fast_array_item::expand(&container),
         (None, Derive::NetSerialize | Derive::Rpcs) => net_serialize::expand(&container),
     };

@@ -22,7 +22,7 @@ pub(super) fn generics(container: &Container<'_>) -> Generics {
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let serializers = serializer::expand(container, generics);
     let property = property(container, generics);
-    let net_serialize = net_serialize(container, generics);
+    let net_serialize = net_serialize(container, generics, &wire_form(container));
     let callback_marker = callback_marker(container);
     let layout = constant_layout(container);
     quote!(#serializers #layout #property #net_serialize #callback_marker)
@@ -104,19 +104,30 @@ fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the implementation that sends the whole object as one value: every replicated field in order.
-fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
-    let (declared, parameters, bounds) = generics.split_for_impl();
+/// Returns an expression for the wire form of the whole object.
+fn wire_form(container: &Container<'_>) -> TokenStream {
+    let private = container.private();
     let layout = match container.derive {
         Derive::FastArrayItem => quote!(<Self as #private::FastArrayItem>::LAYOUT),
         Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => layout(container),
     };
+    quote!(&#private::WireForm::of_layout(#layout))
+}
+
+/// Returns the implementation that sends the whole object as one value: every replicated field in order.
+/// `form` is an expression for its wire form.
+pub(super) fn net_serialize(
+    container: &Container<'_>,
+    generics: &Generics,
+    form: &TokenStream,
+) -> TokenStream {
+    let (private, ident, name) = (container.private(), container.ident(), wire_name::of(container));
+    let (declared, parameters, bounds) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
         impl #declared #private::NetSerialize for #ident #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #name;
-            const WIRE_FORM: &'static #private::WireForm = &#private::WireForm::of_layout(#layout);
+            const WIRE_FORM: &'static #private::WireForm = #form;
 
             fn write(
                 &self,

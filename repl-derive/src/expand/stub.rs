@@ -26,16 +26,17 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
         .map(|ident| parse_quote!(#ident: ::core::marker::Send + ::core::marker::Sync + 'static))
         .collect();
     generics.make_where_clause().predicates.extend(owned);
-    if container.is_generic() && container.derive == Derive::Replicated {
+    let is_object = container.derive == Derive::Replicated && !container.is_enum();
+    if container.is_generic() && is_object {
         let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
         let has_default = parse_quote!(#ident #parameters: ::core::default::Default);
         generics.make_where_clause().predicates.push(has_default);
     }
     let value = value(container, &generics);
     let own = match container.derive {
-        Derive::Replicated => object(container, &generics),
+        Derive::Replicated if is_object => object(container, &generics),
         Derive::FastArrayItem => item(container, &generics),
-        Derive::NetSerialize | Derive::Rpcs => TokenStream::new(),
+        Derive::Replicated | Derive::NetSerialize | Derive::Rpcs => TokenStream::new(),
     };
     enclosed(container, &quote!(#value #own))
 }

@@ -11,7 +11,7 @@ use repl_core::{ItemId, Step};
 use super::FastArray;
 use crate::follow::{Following, Visit};
 use crate::item::FastArrayItem;
-use crate::marks::{FollowedRevision, ItemChange, ItemLog};
+use crate::marks::{ItemChange, ItemLog};
 
 impl<T: FastArrayItem> Following for FastArray<T> {
     type Item = T;
@@ -20,8 +20,8 @@ impl<T: FastArrayItem> Following for FastArray<T> {
         &self.item_ids.log
     }
 
-    fn followed(&mut self) -> &mut Option<FollowedRevision> {
-        &mut self.followed
+    fn log_mut(&mut self) -> &mut ItemLog {
+        &mut self.item_ids.log
     }
 
     fn take_step(&mut self, live: &Self, entry: ItemChange, visit: Visit<'_, T>) {
@@ -45,7 +45,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
         }
         for at in (0..self.items.len()).rev() {
             if !is_there[at] {
-                let id = self.item_ids.ids[at];
+                let id = self.item_ids.ids()[at];
                 self.swap_remove(at);
                 visit(id, Step::Removed);
             }
@@ -58,7 +58,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
         self.take_out_tombstones();
-        self.item_ids.ids.iter().for_each(|&id| visit(id, Step::Removed));
+        self.item_ids.ids().iter().for_each(|&id| visit(id, Step::Removed));
         self.truncate(0);
         let mut id = first;
         for live in &live.items {
@@ -78,7 +78,7 @@ impl<T: FastArrayItem> FastArray<T> {
     /// Updates the shadow of the item at index `at` of the live array `live`. Returns the index of the shadow
     /// item.
     fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
-        let (id, live) = (live.item_ids.ids[at], &live.items[at]);
+        let (id, live) = (live.item_ids.ids()[at], &live.items[at]);
         // An item of a shadow is usually at the same index as in the live array.
         if let Some(at) = self.item_ids.position_from(id, at) {
             visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
@@ -104,7 +104,7 @@ impl<T: FastArrayItem> FastArray<T> {
 
     fn take_out_tombstones(&mut self) {
         self.item_ids.preload_tombstones();
-        while let Some(id) = self.item_ids.tombstones.pop() {
+        while let Some(id) = self.item_ids.pop_tombstone() {
             if let Some(at) = self.item_ids.position(id) {
                 self.items.swap_remove(at);
                 self.item_ids.take_out(id, at);
@@ -135,7 +135,7 @@ impl<T: FastArrayItem> FastArray<T> {
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_tombstones();
         for at in (0..self.items.len()).rev() {
-            let id = self.item_ids.ids[at];
+            let id = self.item_ids.ids()[at];
             if !id.is_local() && other.item_ids.position(id).is_none() {
                 self.swap_remove(at);
             }
@@ -146,9 +146,8 @@ impl<T: FastArrayItem> FastArray<T> {
             self.swap(at, index);
             copy(&other.items[from], &mut self.items[index]);
         }
-        if self.receipt.is_none() {
+        if self.item_ids.receipt().is_none() {
             self.item_ids.continue_as(&other.item_ids);
-            self.followed = other.followed;
         }
     }
 }

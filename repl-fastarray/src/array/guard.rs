@@ -60,8 +60,8 @@ impl<T> FastArray<T> {
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         let item = self.items.get_mut(index)?;
-        let id = *self.item_ids.ids.get(index)?;
-        let len = self.item_ids.ids.len();
+        let ids = self.item_ids.ids();
+        let (id, len) = (*ids.get(index)?, ids.len());
         let log = Cell::from_mut(&mut self.item_ids.log);
         Some(ItemMut::new(item, index, Mark { id, position: index, len, log }))
     }
@@ -95,11 +95,8 @@ impl<T> FastArray<T> {
     /// are marked, so writing to 3 of 10,000 items sends 3 items.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut {
-            items: self.items.iter_mut().enumerate(),
-            ids: &self.item_ids.ids,
-            log: Cell::from_mut(&mut self.item_ids.log),
-        }
+        let (ids, log) = self.item_ids.ids_and_log();
+        IterMut { items: self.items.iter_mut().enumerate(), ids, log: Cell::from_mut(log) }
     }
 
     /// Marks the item at `index`, so that the server compares the item with the state of the clients and

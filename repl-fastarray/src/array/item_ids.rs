@@ -4,6 +4,7 @@
 //! *Invariant:* no id occurs twice, and the id at an index belongs to the item at the same index. On a
 //! shadow, a removed item may stay stored for a while as a tombstone. Lookups by id do not find tombstones.
 
+use std::collections::TryReserveError;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -13,6 +14,7 @@ use repl_core::ItemId;
 use super::index::{Index, MAX_DRIFT, near};
 use crate::ids::IdCounter;
 use crate::marks::ItemLog;
+use crate::replica::Receipt;
 
 /// If a list has at most this many ids, a linear search is as fast as the index.
 const LINEAR_SEARCH_IDS: usize = 32;
@@ -23,27 +25,108 @@ pub(crate) const MAX_TOMBSTONES: usize = 32;
 
 /// The ids of an array's items, and the data that the array stores about its items.
 pub(crate) struct ItemIds {
-    pub(crate) ids: Vec<ItemId>,
-    /// The index, which finds the position of an id. The first lookup builds the index, small changes update
-    /// it, and large changes drop it.
-    index: OnceLock<Index>,
+    /// The list of the ids. An array that never had items has none.
+    list: Option<Box<List>>,
     pub(crate) log: ItemLog,
     counter: IdCounter,
+}
+
+/// The ids of an array's items, with everything that an array without items does not need.
+#[derive(Default)]
+struct List {
+    ids: Vec<ItemId>,
+    /// The index, which finds the position of an id. The first lookup builds the index, small changes update
+    /// it, and large changes drop it.
+    index: OnceLock<Box<Index>>,
     /// In a shadow, the ids of items that count as removed but are still in `ids`. There are at most
     /// [`MAX_TOMBSTONES`] tombstones.
-    pub(crate) tombstones: Vec<ItemId>,
+    tombstones: Vec<ItemId>,
+    /// In a client's replica, the results of the update that is being received.
+    receipt: Option<Box<Receipt>>,
+}
+
+impl List {
+    fn position(&self, id: ItemId) -> Option<usize> {
+        if self.is_tombstone(id) {
+            return None;
+        }
+        match self.index.get() {
+            Some(index) => index.position(id, &self.ids),
+            None if self.ids.len() <= LINEAR_SEARCH_IDS => self.ids.iter().position(|&other| other == id),
+            None => self.index.get_or_init(|| Box::new(Index::of(&self.ids))).position(id, &self.ids),
+        }
+    }
+
+    fn is_tombstone(&self, id: ItemId) -> bool {
+        // The search goes through all ids, even after a match. Without a branch for each id, the processor
+        // compares several ids at a time and mispredicts no branches.
+        self.tombstones.iter().fold(false, |found, &tombstones| found | (tombstones == id))
+    }
 }
 
 impl ItemIds {
     /// Returns an empty list of ids. The first item that is added receives the id `next`.
     pub(crate) fn starting(next: ItemId) -> Self {
-        Self {
-            ids: Vec::new(),
-            index: OnceLock::new(),
-            log: ItemLog::default(),
-            counter: IdCounter::starting(next),
-            tombstones: Vec::new(),
+        Self { list: None, log: ItemLog::default(), counter: IdCounter::starting(next) }
+    }
+
+    /// Returns the ids of the items, in the order of the items.
+    #[inline]
+    pub(crate) fn ids(&self) -> &[ItemId] {
+        self.list.as_ref().map_or(&[], |list| &list.ids)
+    }
+
+    pub(crate) fn ids_mut(&mut self) -> &mut [ItemId] {
+        self.list.as_mut().map_or(&mut [], |list| &mut list.ids)
+    }
+
+    /// Returns the ids of the items, and the log.
+    #[inline]
+    pub(crate) fn ids_and_log(&mut self) -> (&[ItemId], &mut ItemLog) {
+        (self.list.as_ref().map_or(&[], |list| &list.ids), &mut self.log)
+    }
+
+    #[inline]
+    fn list_mut(&mut self) -> &mut List {
+        self.list.get_or_insert_default()
+    }
+
+    #[inline]
+    fn index(&self) -> Option<&Index> {
+        self.list.as_ref()?.index.get().map(|index| &**index)
+    }
+
+    fn index_mut(&mut self) -> Option<&mut Index> {
+        self.list.as_mut()?.index.get_mut().map(|index| &mut **index)
+    }
+
+    fn drop_index(&mut self) {
+        if let Some(list) = &mut self.list {
+            list.index.take();
         }
+    }
+
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        if additional > 0 {
+            self.list_mut().ids.reserve(additional);
+        }
+    }
+
+    pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        if additional > 0 { self.list_mut().ids.try_reserve(additional) } else { Ok(()) }
+    }
+
+    /// Returns the receipt of a client's replica (the record of the current update).
+    #[inline]
+    pub(crate) fn receipt(&self) -> Option<&Receipt> {
+        self.list.as_ref()?.receipt.as_deref()
+    }
+
+    /// Returns the ids of the items and the receipt. If there is no receipt, the method creates one.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&[ItemId], &mut Receipt) {
+        let List { ids, receipt, .. } = self.list_mut();
+        (ids, receipt.get_or_insert_default())
     }
 
     /// Returns the id that the first item of a copy of this array receives.
@@ -53,27 +136,27 @@ impl ItemIds {
 
     /// From now on, new items receive local ids (ids that a server never uses).
     pub(crate) fn start_locally(&mut self) {
-        self.counter.start_locally(self.ids.iter().any(|id| id.is_local()));
+        self.counter.start_locally(self.ids().iter().any(|id| id.is_local()));
     }
 
     /// Renames the items in their order, with consecutive ids from `first` on.
     pub(crate) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;
-        for id in &mut self.ids {
+        for id in self.ids_mut() {
             *id = next;
             next = next.next();
         }
-        self.counter = IdCounter::after(first, self.ids.len());
-        self.index.take();
+        self.counter = IdCounter::after(first, self.ids().len());
+        self.drop_index();
     }
 
     /// Returns the first new id for the items of `successor`, the array that has replaced the array from
     /// which this shadow was updated before. Returns `None` if the items can keep their ids.
     /// [`IdCounter::first_for_successor`] describes when items need new ids.
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
-        let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
+        let (least, len) = (successor.ids().iter().min().copied(), successor.ids().len());
         self.counter.first_for_successor(&successor.counter, least, len, |each| {
-            self.ids.iter().copied().for_each(each);
+            self.ids().iter().copied().for_each(each);
         })
     }
 
@@ -94,10 +177,11 @@ impl ItemIds {
         self.counter.set_gaps(has_gaps);
     }
 
-    /// From now on, new items receive the same ids as new items of `other`. The array `other` must contain
-    /// all ids of this list.
+    /// From now on, new items receive the same ids as new items of `other`, and this array counts as updated
+    /// from the same live array. The array `other` must contain all ids of this list.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.counter = other.counter;
+        self.log.changes.copy_followed(&other.log.changes);
     }
 
     /// Returns a new id, which no item has.
@@ -111,95 +195,91 @@ impl ItemIds {
     /// Returns the position of the item `id`. Costs O(1), but O(n) for the first lookup after many items have
     /// moved.
     pub(crate) fn position(&self, id: ItemId) -> Option<usize> {
-        if self.is_tombstone(id) {
-            return None;
-        }
-        match self.index.get() {
-            Some(index) => index.position(id, &self.ids),
-            None if self.ids.len() <= LINEAR_SEARCH_IDS => self.ids.iter().position(|&other| other == id),
-            None => self.index.get_or_init(|| Index::of(&self.ids)).position(id, &self.ids),
-        }
+        self.list.as_ref()?.position(id)
     }
 
     /// Returns the position of the item `id`. Tries the position `index` first.
     pub(crate) fn position_from(&self, id: ItemId, index: usize) -> Option<usize> {
-        if self.ids.get(index) == Some(&id) && !self.is_tombstone(id) {
+        let list = self.list.as_ref()?;
+        if list.ids.get(index) == Some(&id) && !list.is_tombstone(id) {
             // The caller usually looks up the same item again soon, so its index entry is prefetched.
             self.preload(id);
             return Some(index);
         }
-        self.position(id)
+        list.position(id)
     }
 
     /// Prefetches the index entry of `id` into the processor's cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
-        if let Some(index) = self.index.get() {
+        if let Some(index) = self.index() {
             index.preload(id);
         }
     }
 
     /// Prefetches the memory that a `swap_remove` of the item at `at` needs.
     pub(crate) fn preload_removal(&self, at: usize) {
-        self.ids.get(at).into_iter().for_each(preload);
-        self.ids.last().into_iter().for_each(|&last| self.preload(last));
+        self.ids().get(at).into_iter().for_each(preload);
+        self.ids().last().into_iter().for_each(|&last| self.preload(last));
     }
 
     /// Returns the position of the item `id`. `index` is the position that the log recorded for the item.
     pub(crate) fn locate(&self, id: ItemId, index: usize) -> Option<usize> {
         match self.log.drift() {
-            Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
-                near(id, index, drift, &self.ids)
-            }
+            Some(drift) if drift <= MAX_DRIFT && self.index().is_none() => near(id, index, drift, self.ids()),
             _ => self.position_from(id, index),
         }
     }
 
     /// Records in the log that the item at index `at` was written to.
     pub(crate) fn touch(&mut self, at: usize) {
-        self.log.touch(self.ids[at], at, self.ids.len());
+        let (ids, log) = self.ids_and_log();
+        log.touch(ids[at], at, ids.len());
     }
 
     pub(crate) fn push(&mut self, id: ItemId) {
-        let at = self.ids.len();
-        self.ids.push(id);
-        if let Some(index) = self.index.get_mut() {
+        let List { ids, index, .. } = self.list_mut();
+        let at = ids.len();
+        ids.push(id);
+        if let Some(index) = index.get_mut() {
             index.set(id, at);
         }
-        self.touch(at);
+        self.log.touch(id, at, at + 1);
     }
 
     pub(crate) fn insert(&mut self, at: usize, id: ItemId) {
-        self.ids.insert(at, id);
-        if let Some(index) = self.index.get_mut() {
+        let List { ids, index, .. } = self.list_mut();
+        ids.insert(at, id);
+        if let Some(index) = index.get_mut() {
             index.set(id, at);
         }
-        if at + 1 < self.ids.len() {
+        if at + 1 < ids.len() {
             self.shifted(1);
         }
         self.touch(at);
     }
 
     pub(crate) fn remove(&mut self, at: usize) {
-        let id = self.ids.remove(at);
+        let id = self.list_mut().ids.remove(at);
         self.removed(id, at);
-        if at < self.ids.len() {
+        if at < self.ids().len() {
             self.shifted(1);
         }
     }
 
     pub(crate) fn swap_remove(&mut self, at: usize) {
-        self.take_out(self.ids[at], at);
+        self.take_out(self.ids()[at], at);
     }
 
     /// Removes `id`, which is at index `at`, and moves the last id to this index. The caller passes `id` in
     /// addition to `at`, so that this function does not wait for a read of `ids[at]`.
     pub(crate) fn take_out(&mut self, id: ItemId, at: usize) {
-        self.ids.swap_remove(at);
-        if let Some(&moved) = self.ids.get(at) {
-            self.log.scattered();
-            if let Some(index) = self.index.get_mut() {
+        let List { ids, index, .. } = self.list_mut();
+        ids.swap_remove(at);
+        if let Some(&moved) = ids.get(at) {
+            if let Some(index) = index.get_mut() {
                 index.set(moved, at);
             }
+            self.log.scattered();
         }
         self.removed(id, at);
     }
@@ -214,52 +294,62 @@ impl ItemIds {
     /// the storage.
     #[must_use]
     pub(crate) fn add_tombstone(&mut self, id: ItemId) -> bool {
-        self.tombstones.push(id);
-        self.tombstones.len() >= MAX_TOMBSTONES.min(self.ids.len() / 4)
+        let List { ids, tombstones, .. } = self.list_mut();
+        tombstones.push(id);
+        tombstones.len() >= MAX_TOMBSTONES.min(ids.len() / 4)
+    }
+
+    #[inline]
+    pub(crate) fn tombstones(&self) -> &[ItemId] {
+        self.list.as_ref().map_or(&[], |list| &list.tombstones)
+    }
+
+    pub(crate) fn pop_tombstone(&mut self) -> Option<ItemId> {
+        self.list.as_mut()?.tombstones.pop()
     }
 
     pub(crate) fn is_tombstone(&self, id: ItemId) -> bool {
-        // The search goes through all ids, even after a match. Without a branch for each id, the processor
-        // compares several ids at a time and mispredicts no branches.
-        self.tombstones.iter().fold(false, |found, &tombstones| found | (tombstones == id))
+        self.list.as_ref().is_some_and(|list| list.is_tombstone(id))
     }
 
     /// Prefetches the index entries of all tombstones into the processor's cache, because they will soon be
     /// removed from the storage.
     pub(crate) fn preload_tombstones(&self) {
-        let last = self.ids.iter().rev().take(self.tombstones.len());
-        self.tombstones.iter().chain(last).for_each(|&id| self.preload(id));
+        let last = self.ids().iter().rev().take(self.tombstones().len());
+        self.tombstones().iter().chain(last).for_each(|&id| self.preload(id));
     }
 
     /// Returns the ids that are not tombstones, with their positions in ascending order.
     pub(crate) fn present(&self) -> impl Iterator<Item = (ItemId, usize)> {
-        self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.is_tombstone(id))
+        self.ids().iter().copied().zip(0..).filter(|&(id, _)| !self.is_tombstone(id))
     }
 
     /// Removes the ids at the positions `range`. The ids that remain keep their order.
     pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         if range.len() > MAX_DRIFT {
-            self.index.take();
+            self.drop_index();
         }
-        let removed: Vec<_> = self.ids.drain(range.clone()).collect();
+        let Some(list) = &mut self.list else { return };
+        let removed: Vec<_> = list.ids.drain(range.clone()).collect();
         removed.iter().for_each(|&id| self.removed(id, range.start));
-        if range.start < self.ids.len() {
+        if range.start < self.ids().len() {
             self.shifted(removed.len());
         }
     }
 
     fn removed(&mut self, id: ItemId, at: usize) {
-        if let Some(index) = self.index.get_mut() {
+        if let Some(index) = self.index_mut() {
             index.remove(id);
         }
-        self.log.remove(id, at, self.ids.len());
+        let (ids, log) = self.ids_and_log();
+        log.remove(id, at, ids.len());
     }
 
     /// Records that all ids after some position have moved by at most `distance` positions.
     pub(crate) fn shifted(&mut self, distance: usize) {
         self.log.shifted(distance);
-        if self.index.get_mut().is_some_and(|index| !index.shifted(distance)) {
-            self.index.take();
+        if self.index_mut().is_some_and(|index| !index.shifted(distance)) {
+            self.drop_index();
         }
     }
 
@@ -267,18 +357,19 @@ impl ItemIds {
         if one == other {
             return;
         }
-        self.ids.swap(one, other);
-        self.log.scattered();
-        if let Some(index) = self.index.get_mut() {
-            index.set(self.ids[one], one);
-            index.set(self.ids[other], other);
+        let List { ids, index, .. } = self.list_mut();
+        ids.swap(one, other);
+        if let Some(index) = index.get_mut() {
+            index.set(ids[one], one);
+            index.set(ids[other], other);
         }
+        self.log.scattered();
     }
 
     /// Calls `reorder` with the list of all ids, so that it can change their order.
     pub(crate) fn reorder(&mut self, reorder: impl FnOnce(&mut [ItemId])) {
-        reorder(&mut self.ids);
-        self.index.take();
+        reorder(self.ids_mut());
+        self.drop_index();
         self.log.scattered();
     }
 }

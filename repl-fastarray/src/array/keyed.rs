@@ -28,7 +28,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     const HAS_CALLBACKS: bool = T::CallbackPolicy::HAS_CALLBACKS;
 
     fn len(&self) -> usize {
-        self.items.len() - self.item_ids.tombstones.len()
+        self.items.len() - self.item_ids.tombstones().len()
     }
 
     fn item(&self, id: ItemId) -> Option<&T> {
@@ -52,7 +52,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
 
 impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     fn is_up_to_date(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| live.item_ids.log.changes.is_at(followed))
+        self.item_ids.log.is_up_to_date(&live.item_ids.log)
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
@@ -70,11 +70,11 @@ impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     }
 
     fn edits(&self, live: &Self) -> Option<Vec<ItemId>> {
-        live.item_ids.log.edits_since(self.followed?)
+        self.item_ids.log.edits(&live.item_ids.log)
     }
 
     fn follow_edits(&mut self, live: &Self) {
-        self.followed = Some(live.item_ids.log.changes.follow());
+        self.item_ids.log.follow(&live.item_ids.log);
     }
 }
 
@@ -84,11 +84,11 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
     }
 
     fn is_replica(&self) -> bool {
-        self.receipt.is_some()
+        self.item_ids.receipt().is_some()
     }
 
     fn own(&mut self) {
-        if self.receipt.is_none() {
+        if self.item_ids.receipt().is_none() {
             self.clear();
             self.become_replica();
         }

@@ -60,15 +60,15 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
     }
 
     fn receipt(&self) -> Option<&Receipt> {
-        self.receipt.as_deref()
+        self.item_ids.receipt()
     }
 
     fn parts(&mut self) -> (SliceItems<'_, T>, &mut Receipt) {
-        if self.receipt.is_none() {
+        if self.item_ids.receipt().is_none() {
             self.item_ids.start_locally();
         }
-        let items = SliceItems { items: &mut self.items, ids: &self.item_ids.ids };
-        (items, self.receipt.get_or_insert_default())
+        let (ids, receipt) = self.item_ids.parts();
+        (SliceItems { items: &mut self.items, ids }, receipt)
     }
 
     fn append_received(&mut self, id: ItemId) -> usize {
@@ -90,7 +90,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
     }
 
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, usize)) {
-        self.item_ids.ids.iter().zip(0..).for_each(|(&id, spot)| each(id, spot));
+        self.item_ids.ids().iter().zip(0..).for_each(|(&id, spot)| each(id, spot));
     }
 
     fn has_moved(&self) -> bool {

@@ -30,7 +30,7 @@ impl<K> Notes<K> {
         K: PartialEq,
     {
         self.followed = None;
-        if self.log.trim() {
+        if self.log.records() {
             self.log.append(key(), len);
         }
     }

@@ -2,11 +2,9 @@
 //!
 //! *Invariant:* an item is at most `drift` positions away from the position that its entry records.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use repl_core::ItemId;
 
-use super::log::{FollowedRevision, Log};
+use super::log::Log;
 
 /// An entry of the log: the change of one item in one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,45 +36,50 @@ impl ItemChange {
 #[derive(Debug, Default)]
 pub(crate) struct ItemLog {
     pub(crate) changes: Log<ItemChange>,
-    /// The first of the new ids, if the items receive new ids when the array is renumbered. `first` is zero
-    /// if the items keep their ids.
-    first: AtomicU32,
-    /// How far an item may be from the position that is recorded for it in `changes`. The number is
-    /// `u32::MAX` if items may be anywhere.
-    drift: u32,
 }
 
 impl ItemLog {
     /// Records that this array has replaced another array, so that the items of this array receive ids from
     /// `first` on when the array is renumbered.
     pub(crate) fn succeed(&self, first: ItemId) {
-        self.first.store(first.number(), Ordering::Relaxed);
-        self.changes.begin_lineage();
+        self.changes.begin_lineage(first.number());
     }
 
     /// Returns the first new id if the items must receive new ids. Then drops all log entries, because they
     /// contain the old ids.
     pub(crate) fn renumber(&mut self) -> Option<ItemId> {
-        let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
-        self.changes.forget();
-        self.drift = 0;
-        Some(first)
+        ItemId::new(self.changes.take_first()?)
     }
 
     /// Returns whether the items have their final ids, so that the array need not be renumbered.
     pub(crate) fn has_final_ids(&self) -> bool {
-        self.first.load(Ordering::Relaxed) == 0
+        !self.changes.waits()
     }
 
     /// Returns how far items may be from the recorded positions. Returns `None` if this distance is unknown.
+    #[inline]
     pub(crate) fn drift(&self) -> Option<usize> {
-        (self.drift != u32::MAX).then_some(self.drift as usize)
+        self.changes.drift()
     }
 
-    /// Returns the ids of the items that were written to, moved or removed after `followed`. An id may occur
-    /// several times. Returns `None` if some of these changes are missing in the log.
-    pub(crate) fn edits_since(&self, followed: FollowedRevision) -> Option<Vec<ItemId>> {
-        Some(self.changes.since(followed)?.iter().map(|entry| entry.id).collect())
+    /// Returns whether the shadow with this log has all changes of the array with the log `live`.
+    #[inline]
+    pub(crate) fn is_up_to_date(&self, live: &Self) -> bool {
+        self.changes.followed().is_some_and(|followed| live.changes.is_at(followed))
+    }
+
+    /// Returns the ids of the items that were written to, moved or removed in the array with the log `live`
+    /// since the shadow with this log was last updated from it. An id may occur several times. Returns `None`
+    /// if some of these changes are missing in `live`.
+    pub(crate) fn edits(&self, live: &Self) -> Option<Vec<ItemId>> {
+        let edits = live.changes.since(self.changes.followed()?)?;
+        Some(edits.iter().map(|entry| entry.id).collect())
+    }
+
+    /// Records that the shadow with this log was updated from the array with the log `live`.
+    #[inline]
+    pub(crate) fn follow(&mut self, live: &Self) {
+        self.changes.set_followed(live.changes.follow());
     }
 
     /// Records that the item `id` at `position`, one of `len` items, was written to.
@@ -90,26 +93,14 @@ impl ItemLog {
     }
 
     fn append(&mut self, entry: ItemChange, len: usize) {
-        if self.trim() {
+        if self.changes.records() {
             self.changes.append(entry, len);
         }
     }
 
-    /// Does the same as [`Log::trim`]. If the log is then empty, resets the drift, because later entries
-    /// record the current positions.
-    fn trim(&mut self) -> bool {
-        let records = self.changes.trim();
-        if self.changes.is_empty() {
-            self.drift = 0;
-        }
-        records
-    }
-
     /// Records that all items after some position have moved by `distance` positions.
     pub(crate) fn shifted(&mut self, distance: usize) {
-        if self.trim() && !self.changes.is_empty() {
-            self.drift = self.drift.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
-        }
+        self.changes.shifted(distance);
     }
 
     /// Records that items may be anywhere, so that a search near their recorded positions would fail.
@@ -121,6 +112,7 @@ impl ItemLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::FollowedRevision;
 
     /// Returns how many entries of the log come after `known`, and the drift.
     fn lacking(log: &ItemLog, known: FollowedRevision) -> (Option<usize>, Option<usize>) {
@@ -131,7 +123,7 @@ mod tests {
     fn what_was_recorded_of_old_ids_is_dropped_when_items_get_new_ones() {
         let mut log = ItemLog::default();
         log.touch(ItemId::FIRST, 0, 9);
-        assert!(log.changes.is_empty(), "nobody has followed it");
+        assert!(log.changes.entries().is_empty(), "nobody has followed it");
         let known = log.changes.follow();
         log.touch(ItemId::FIRST, 0, 9);
         log.remove(ItemId::FIRST, 0, 8);
@@ -148,6 +140,57 @@ mod tests {
     }
 
     #[test]
+    fn a_shadow_has_the_revision_of_its_live_log_and_records_nothing() {
+        let (mut live, mut shadow) = (ItemLog::default(), ItemLog::default());
+        assert!(!shadow.is_up_to_date(&live), "nobody has followed it");
+        shadow.follow(&live);
+        assert!(shadow.is_up_to_date(&live) && !live.is_up_to_date(&shadow));
+        live.touch(ItemId::FIRST, 0, 9);
+        shadow.touch(ItemId::LAST, 0, 9);
+        assert_eq!(shadow.edits(&live), Some(vec![ItemId::FIRST]));
+        let mut copy = ItemLog::default();
+        copy.changes.copy_followed(&shadow.changes);
+        assert_eq!(copy.edits(&live), Some(vec![ItemId::FIRST]));
+        shadow.follow(&live);
+        assert!(shadow.is_up_to_date(&live) && !copy.is_up_to_date(&live));
+        assert!(!copy.is_up_to_date(&shadow), "a shadow is no live array");
+    }
+
+    /// A comparison can reach an array twice if it is in an item that was written to twice.
+    #[test]
+    fn a_shadow_is_up_to_date_before_its_array_is_renumbered_and_after() {
+        let (mut live, mut shadow) = (ItemLog::default(), ItemLog::default());
+        live.changes.follow();
+        live.touch(ItemId::FIRST, 0, 9);
+        live.succeed(ItemId::LAST);
+        shadow.follow(&live);
+        assert!(shadow.is_up_to_date(&live));
+        assert_eq!(live.renumber(), Some(ItemId::LAST));
+        assert!(shadow.is_up_to_date(&live));
+        assert_eq!(shadow.edits(&live), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_log_with_shadows_of_its_own_still_records_after_its_array_became_a_copy() {
+        let (mut live, mut shadow, mut other) = (ItemLog::default(), ItemLog::default(), ItemLog::default());
+        shadow.follow(&live);
+        other.follow(&ItemLog::default());
+        live.changes.copy_followed(&other.changes);
+        live.touch(ItemId::FIRST, 0, 9);
+        assert_eq!(shadow.edits(&live), Some(vec![ItemId::FIRST]));
+    }
+
+    #[test]
+    fn a_shadow_that_is_followed_itself_records_its_changes() {
+        let (live, mut middle, mut last) = (ItemLog::default(), ItemLog::default(), ItemLog::default());
+        middle.follow(&live);
+        last.follow(&middle);
+        middle.touch(ItemId::FIRST, 0, 9);
+        assert_eq!(last.edits(&middle), Some(vec![ItemId::FIRST]));
+        assert!(!middle.is_up_to_date(&live), "it does not know any more");
+    }
+
+    #[test]
     fn what_was_followed_is_dropped_with_the_next_change() {
         let mut log = ItemLog::default();
         let first = log.changes.follow();
@@ -161,6 +204,6 @@ mod tests {
         }
         log.shifted(2);
         assert_eq!(log.drift(), Some(0));
-        assert!(log.changes.is_empty());
+        assert!(log.changes.entries().is_empty());
     }
 }

@@ -31,7 +31,7 @@ impl<T> OrderedFastArray<T> {
         let id = self.fresh();
         let before = index.checked_sub(1).and_then(|at| self.items.key_at(at));
         let after = self.items.key_at(index);
-        let hint = self.runs.hint(before, after);
+        let hint = self.notes_mut().runs.hint(before, after);
         let key = match Label::between(self.label_of(before), self.label_of(after), hint) {
             Some(label) if self.receipt.is_some() || !label.is_long() => {
                 self.insert_entry(index, LabelledItem { item, label, id })
@@ -43,7 +43,7 @@ impl<T> OrderedFastArray<T> {
                 key
             }
         };
-        self.runs.inserted(before, after, key, 1);
+        self.notes_mut().runs.inserted(before, after, key, 1);
         self.touch(key);
         id
     }
@@ -72,9 +72,10 @@ impl<T> OrderedFastArray<T> {
 
     /// Removes all items from the array. Costs O(n).
     pub fn clear(&mut self) {
-        self.index.take();
-        self.runs.clear();
-        let Self { items, log, .. } = self;
+        let Self { items, notes, log, .. } = self;
+        let Some(notes) = notes else { return };
+        notes.drop_index();
+        notes.runs.clear();
         for (key, entry) in items.keys_from(0).zip(items.iter()) {
             log.remove(entry.id, key.number(), 0);
         }

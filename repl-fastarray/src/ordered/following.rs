@@ -13,7 +13,7 @@ use super::labelled_item::LabelledItem;
 use crate::follow::{Following, Visit};
 use crate::ids::IdCounter;
 use crate::item::FastArrayItem;
-use crate::marks::{self, FollowedRevision, ItemLog};
+use crate::marks::{self, ItemLog};
 use crate::sequence::Key;
 
 impl<T: FastArrayItem> Following for OrderedFastArray<T> {
@@ -23,8 +23,8 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
         &self.log
     }
 
-    fn followed(&mut self) -> &mut Option<FollowedRevision> {
-        &mut self.followed
+    fn log_mut(&mut self) -> &mut ItemLog {
+        &mut self.log
     }
 
     fn take_step(&mut self, live: &Self, entry: marks::ItemChange, visit: Visit<'_, T>) {
@@ -116,7 +116,9 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
             }
         }
         self.id_counter = IdCounter::after(first, self.items.len());
-        self.index.take();
+        if let Some(notes) = &mut self.notes {
+            notes.drop_index();
+        }
     }
 
     /// Makes the items of this array equal to the items of `other`. The argument `copy` copies the values of
@@ -140,7 +142,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         }
         if self.receipt.is_none() {
             self.id_counter = other.id_counter;
-            self.followed = other.followed;
+            self.log.changes.copy_followed(&other.log.changes);
         }
     }
 }

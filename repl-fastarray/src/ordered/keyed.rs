@@ -59,7 +59,7 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
 
 impl<T: FastArrayItem> KeyedShadow for OrderedFastArray<T> {
     fn is_up_to_date(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| live.log.changes.is_at(followed))
+        self.log.is_up_to_date(&live.log)
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
@@ -77,11 +77,11 @@ impl<T: FastArrayItem> KeyedShadow for OrderedFastArray<T> {
     }
 
     fn edits(&self, live: &Self) -> Option<Vec<ItemId>> {
-        live.log.edits_since(self.followed?)
+        self.log.edits(&live.log)
     }
 
     fn follow_edits(&mut self, live: &Self) {
-        self.followed = Some(live.log.changes.follow());
+        self.log.follow(&live.log);
     }
 }
 

@@ -116,16 +116,16 @@ impl<T> OrderedFastArray<T> {
         let keys = self.keys(block.clone());
         let ahead = block.start.checked_sub(1).and_then(|at| self.items.key_at(at));
         for (step, &key) in keys.iter().enumerate() {
-            self.runs.removed(key, || ahead);
+            self.notes_mut().runs.removed(key, || ahead);
             let index = if to > block.start { to + keys.len() - 1 } else { to + step };
             self.items.move_to(key, index);
         }
         let before = to.checked_sub(1).and_then(|at| self.items.key_at(at));
         let after = self.items.key_at(to + keys.len());
-        let hint = self.runs.hint(before, after);
+        let hint = self.notes_mut().runs.hint(before, after);
         self.label_anyway(to..to + keys.len(), hint);
         if let [key] = keys[..] {
-            self.runs.inserted(before, after, key, 1);
+            self.notes_mut().runs.inserted(before, after, key, 1);
         }
     }
 
@@ -140,7 +140,7 @@ impl<T> OrderedFastArray<T> {
             return;
         }
         self.items.arrange(keys);
-        self.runs.clear();
+        self.notes_mut().runs.clear();
         let stays = longest_ascending(&order);
         let staying = stays.iter().filter(|&&stays| stays).count();
         if staying < order.len() / 2 {

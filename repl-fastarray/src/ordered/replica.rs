@@ -84,7 +84,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     fn has_moved(&self) -> bool {
         // An item with a new label has not necessarily moved. Only items that change their position are
         // reported as moved.
-        self.relabeled.iter().any(|&key| {
+        let relabeled = self.notes.iter().flat_map(|notes| &notes.relabeled);
+        relabeled.copied().any(|key| {
             let is_new = |id| self.receipt.as_ref().is_some_and(|receipt| receipt.is_added(id));
             let is_old = self.items.by_key(key).is_some_and(|entry| !is_new(entry.id));
             is_old && !self.is_in_order(key)
@@ -93,7 +94,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 
     fn sort_moved(&mut self) -> bool {
         let moved = self.has_moved();
-        let relabeled = std::mem::take(&mut self.relabeled);
+        let Some(notes) = &mut self.notes else { return false };
+        let relabeled = std::mem::take(&mut notes.relabeled);
         self.items.sort_moved(&relabeled, LabelledItem::compare_position);
         moved
     }
@@ -107,7 +109,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
             && entry.label != label
         {
             entry.label = label;
-            self.relabeled.push(key);
+            self.notes_mut().relabeled.push(key);
         }
     }
 

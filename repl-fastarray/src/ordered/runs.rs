@@ -44,11 +44,6 @@ impl End {
 }
 
 impl Runs {
-    /// Returns a memory of insertions that contains no runs.
-    pub(crate) const fn new() -> Self {
-        Self { ends: Vec::new() }
-    }
-
     /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: the
     /// hint says on which side of the new item the next item is expected.
     ///
@@ -142,7 +137,7 @@ mod tests {
     #[test]
     fn a_run_is_seen_from_its_second_item_on() {
         let [a, b, c, d] = keys(4)[..] else { unreachable!() };
-        let mut runs = Runs::new();
+        let mut runs = Runs::default();
         assert_eq!(runs.hint(Some(a), Some(b)).lean, Lean::Neither);
         runs.inserted(Some(a), Some(b), c, 1);
         assert_eq!(runs.hint(Some(c), Some(b)).lean, Lean::Before);
@@ -156,7 +151,7 @@ mod tests {
     fn a_run_that_has_turned_twice_is_expected_to_turn_again() {
         let keys: Vec<Option<Key>> = keys(6).into_iter().map(Some).collect();
         let [left, right, a, b, c, d] = keys[..] else { unreachable!() };
-        let mut runs = Runs::new();
+        let mut runs = Runs::default();
         for (before, after, new) in [(left, right, a), (a, right, b), (a, b, c), (c, b, d)] {
             new.into_iter().for_each(|new| runs.inserted(before, after, new, 1));
         }
@@ -168,7 +163,7 @@ mod tests {
     fn a_run_may_continue_where_it_began_and_where_it_turned() {
         let keys: Vec<Option<Key>> = keys(6).into_iter().map(Some).collect();
         let [left, right, a, b, c, d] = keys[..] else { unreachable!() };
-        let mut runs = Runs::new();
+        let mut runs = Runs::default();
         for (before, after, new) in [(left, right, a), (a, right, b), (left, a, c), (c, a, d)] {
             new.into_iter().for_each(|new| runs.inserted(before, after, new, 1));
         }
@@ -179,7 +174,7 @@ mod tests {
     #[test]
     fn the_ends_of_an_array_are_grown_away_from() {
         let [a, b] = keys(2)[..] else { unreachable!() };
-        let runs = Runs::new();
+        let runs = Runs::default();
         assert_eq!(runs.hint(None, None).lean, Lean::Neither);
         assert_eq!(runs.hint(Some(b), None).lean, Lean::Before);
         assert_eq!(runs.hint(None, Some(a)).lean, Lean::After);
@@ -188,7 +183,7 @@ mod tests {
     #[test]
     fn several_take_turns_and_the_one_before_all_of_them_is_forgotten() {
         let keys = keys(MAX_RUNS + 1);
-        let mut runs = Runs::new();
+        let mut runs = Runs::default();
         keys.iter().for_each(|&key| runs.inserted(None, None, key, 1));
         assert_eq!(runs.hint(Some(keys[MAX_RUNS]), Some(keys[0])).lean, Lean::Before);
         assert_eq!(runs.hint(Some(keys[1]), Some(keys[0])).lean, Lean::Before);
@@ -198,7 +193,7 @@ mod tests {
     #[test]
     fn taking_back_the_last_item_does_not_end_the_run() {
         let [a, b, c] = keys(3)[..] else { unreachable!() };
-        let mut runs = Runs::new();
+        let mut runs = Runs::default();
         runs.inserted(Some(a), None, b, 1);
         runs.removed(c, || unreachable!("it ends no run"));
         runs.removed(b, || Some(a));

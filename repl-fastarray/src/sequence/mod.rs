@@ -35,10 +35,21 @@ impl Key {
 ///
 /// Inserting, removing, moving and finding an item cost O(log n) at any index. An item occupies the memory of
 /// an `Option` of its type, plus about 16 bytes.
+/// A sequence that never had items takes 8 bytes.
 #[derive(Clone)]
-pub(crate) struct Sequence<T> {
+pub(crate) struct Sequence<T>(Option<Box<Parts<T>>>);
+
+/// The tree and the slots of a sequence.
+#[derive(Clone)]
+struct Parts<T> {
     order: Order,
     slots: Vec<Option<T>>,
+}
+
+impl<T> Parts<T> {
+    const fn new() -> Self {
+        Self { order: Order::new(), slots: Vec::new() }
+    }
 }
 
 impl<T> Default for Sequence<T> {
@@ -50,12 +61,23 @@ impl<T> Default for Sequence<T> {
 impl<T> Sequence<T> {
     /// Returns an empty sequence. `new` allocates no memory.
     pub(crate) const fn new() -> Self {
-        Self { order: Order::new(), slots: Vec::new() }
+        Self(None)
+    }
+
+    const fn parts(&self) -> &Parts<T> {
+        match &self.0 {
+            Some(parts) => parts,
+            None => const { &Parts::new() },
+        }
+    }
+
+    fn parts_mut(&mut self) -> &mut Parts<T> {
+        self.0.get_or_insert_with(|| Box::new(Parts::new()))
     }
 
     /// Returns the number of items. Costs O(1).
     pub(crate) const fn len(&self) -> usize {
-        self.order.len()
+        self.parts().order.len()
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -64,16 +86,19 @@ impl<T> Sequence<T> {
 
     /// Returns how many items fit without another allocation for slots.
     pub(crate) fn capacity(&self) -> usize {
-        self.slots.capacity()
+        self.parts().slots.capacity()
     }
 
     /// Reserves memory for `additional` more items. `reserve` reserves no memory for the tree, which grows
     /// with the items.
     pub(crate) fn reserve(&mut self, additional: usize) {
-        let unused = self.slots.len() - self.len();
+        let unused = self.parts().slots.len() - self.len();
         let new = additional.saturating_sub(unused);
-        self.slots.reserve(new);
-        self.order.reserve(new);
+        if new > 0 {
+            let Parts { order, slots } = self.parts_mut();
+            slots.reserve(new);
+            order.reserve(new);
+        }
     }
 
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
@@ -86,22 +111,22 @@ impl<T> Sequence<T> {
     }
 
     pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
-        self.order.key_at(index).map(Key)
+        self.parts().order.key_at(index).map(Key)
     }
 
     /// Returns the item with this key. Costs O(1).
     pub(crate) fn by_key(&self, key: Key) -> Option<&T> {
-        self.slots.get(key.0 as usize)?.as_ref()
+        self.0.as_ref()?.slots.get(key.0 as usize)?.as_ref()
     }
 
     /// Returns a mutable reference to the item with this key. Costs O(1).
     pub(crate) fn by_key_mut(&mut self, key: Key) -> Option<&mut T> {
-        self.slots.get_mut(key.0 as usize)?.as_mut()
+        self.0.as_mut()?.slots.get_mut(key.0 as usize)?.as_mut()
     }
 
     /// Returns the index of the item with this key.
     pub(crate) fn index_of(&self, key: Key) -> Option<usize> {
-        self.order.index_of(key.0)
+        self.parts().order.index_of(key.0)
     }
 
     /// Inserts an item before the item at `index`, or at the end if `index` is the length. Returns the key of
@@ -110,18 +135,20 @@ impl<T> Sequence<T> {
     /// # Panics
     /// Panics if `index` is greater than the length, or if the sequence has 2³² − 1 items.
     pub(crate) fn insert(&mut self, index: usize, item: T) -> Key {
-        let key = self.order.insert(index);
-        match self.slots.get_mut(key as usize) {
+        let Parts { order, slots } = self.parts_mut();
+        let key = order.insert(index);
+        match slots.get_mut(key as usize) {
             Some(slot) => *slot = Some(item),
-            None => self.slots.push(Some(item)),
+            None => slots.push(Some(item)),
         }
         Key(key)
     }
 
     /// Removes the item with this key, if there is one, and returns it.
     pub(crate) fn remove_key(&mut self, key: Key) -> Option<T> {
-        self.order.remove(key.0);
-        self.slots.get_mut(key.0 as usize)?.take()
+        let Parts { order, slots } = &mut **self.0.as_mut()?;
+        order.remove(key.0);
+        slots.get_mut(key.0 as usize)?.take()
     }
 
     /// Moves the item with this key, so that it is at `index` afterwards. The moved item keeps its key.
@@ -130,23 +157,27 @@ impl<T> Sequence<T> {
     /// # Panics
     /// Panics if the item exists and `index` is not less than the length.
     pub(crate) fn move_to(&mut self, key: Key, index: usize) -> bool {
-        let known = self.order.detach(key.0);
+        let Some(Parts { order, .. }) = self.0.as_deref_mut() else { return false };
+        let known = order.detach(key.0);
         if known {
-            self.order.attach(key.0, index);
+            order.attach(key.0, index);
         }
         known
     }
 
     /// Removes all items, but does not free the memory. Costs O(n).
     pub(crate) fn clear(&mut self) {
-        self.order.clear();
-        self.slots.clear();
+        if let Some(Parts { order, slots }) = self.0.as_deref_mut() {
+            order.clear();
+            slots.clear();
+        }
     }
 
     /// Returns how many items at the start satisfy the condition `is_before`. All items that satisfy the
     /// condition must come before all other items.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
-        self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
+        let Parts { order, slots } = self.parts();
+        order.partition_point(|key| slots[key as usize].as_ref().is_some_and(&mut is_before))
     }
 
     pub(crate) fn iter(&self) -> Iter<'_, T> {
@@ -156,36 +187,42 @@ impl<T> Sequence<T> {
     /// Returns an iterator over the items from `index` on. The iterator is empty if `index` is greater than
     /// the length. Costs O(log n), and then O(1) for each item on average.
     pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
-        Iter { keys: self.order.iter_from(index), slots: &self.slots }
+        let Parts { order, slots } = self.parts();
+        Iter { keys: order.iter_from(index), slots }
     }
 
     /// Returns an iterator over a range of the items, which must be within the length. Costs O(log n), and
     /// then O(1) for each item on average.
     pub(crate) fn iter_range(&self, range: Range<usize>) -> Iter<'_, T> {
-        Iter { keys: self.order.iter_range(range), slots: &self.slots }
+        let Parts { order, slots } = self.parts();
+        Iter { keys: order.iter_range(range), slots }
     }
 
     /// Returns an iterator over the keys of the items from `index` on.
     pub(crate) fn keys_from(&self, index: usize) -> impl DoubleEndedIterator<Item = Key> + ExactSizeIterator {
-        self.order.iter_from(index).map(Key)
+        self.parts().order.iter_from(index).map(Key)
     }
 
     /// Returns an iterator over mutable references to the items. `iter_mut` allocates a pointer for each
     /// item, because the slots are in another order.
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
+        let (order, slots): (&Order, &mut [Option<T>]) = match &mut self.0 {
+            Some(parts) => (&parts.order, &mut parts.slots),
+            None => (const { &Order::new() }, &mut []),
+        };
+        IterMut { keys: order.iter_from(0), slots: slots.iter_mut().map(Option::as_mut).collect() }
     }
 
     /// Sorts the items in the order of `compare`. Equal items keep their order, and all items keep their
     /// keys. Costs O(n log n).
     pub(crate) fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
-        let mut keys: Vec<u32> = self.order.iter_from(0).collect();
-        let slots = &self.slots;
+        let Some(Parts { order, slots }) = self.0.as_deref_mut() else { return };
+        let mut keys: Vec<u32> = order.iter_from(0).collect();
         keys.sort_by(|&a, &b| match (&slots[a as usize], &slots[b as usize]) {
             (Some(a), Some(b)) => compare(a, b),
             _ => Ordering::Equal,
         });
-        self.order.arrange(&keys);
+        order.arrange(&keys);
     }
 
     /// Moves the items with keys in `moved` to their positions in the order of `compare`. All items that are
@@ -198,11 +235,12 @@ impl<T> Sequence<T> {
         }
         // First all moved items are taken out of the order, and then they are inserted again one by one,
         // because a binary search needs the other items to be in order.
-        let moved: Vec<Key> = moved.iter().copied().filter(|key| self.order.detach(key.0)).collect();
+        let Some(Parts { order, .. }) = self.0.as_deref_mut() else { return };
+        let moved: Vec<Key> = moved.iter().copied().filter(|key| order.detach(key.0)).collect();
         for key in moved {
             if let Some(item) = self.by_key(key) {
                 let index = self.partition_point(|other| compare(other, item) == Ordering::Less);
-                self.order.attach(key.0, index);
+                self.parts_mut().order.attach(key.0, index);
             }
         }
     }
@@ -210,7 +248,7 @@ impl<T> Sequence<T> {
     /// Puts the items into the order of their keys in `keys`, which contains each key once. Costs O(n).
     pub(crate) fn arrange(&mut self, keys: &[Key]) {
         let keys: Vec<u32> = keys.iter().map(|key| key.0).collect();
-        self.order.arrange(&keys);
+        self.parts_mut().order.arrange(&keys);
     }
 }
 
@@ -220,7 +258,7 @@ impl<T> FromIterator<T> for Sequence<T> {
         let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
         let mut order = Order::new();
         order.fill(slots.len());
-        Self { order, slots }
+        Self(Some(Box::new(Parts { order, slots })))
     }
 }
 
@@ -230,7 +268,8 @@ impl<T> IntoIterator for Sequence<T> {
 
     /// Moves all items into an iterator. Costs O(n).
     fn into_iter(mut self) -> Self::IntoIter {
-        let items = self.order.iter_from(0).filter_map(|key| self.slots.get_mut(key as usize)?.take());
+        let Some(Parts { order, slots }) = self.0.as_deref_mut() else { return Vec::new().into_iter() };
+        let items = order.iter_from(0).filter_map(|key| slots.get_mut(key as usize)?.take());
         items.collect::<Vec<_>>().into_iter()
     }
 }
@@ -418,7 +457,7 @@ mod tests {
         }
 
         fn check(&self) {
-            self.sequence.order.check();
+            self.sequence.parts().order.check();
             assert_eq!(self.sequence.len(), self.model.len());
             assert!(self.sequence.iter().copied().eq(self.model.iter().map(|(_, item)| *item)));
             assert!(self.sequence.keys_from(0).eq(self.model.iter().map(|(key, _)| *key)));
@@ -475,10 +514,10 @@ mod tests {
     fn a_sequence_built_at_once_is_as_good_as_one_built_piece_by_piece() {
         for len in [0, 1, 23, 24, 25, 47, 48, 49, 575, 576, 577, 1000, 20_000] {
             let mut sequence: Sequence<usize> = (0..len).collect();
-            sequence.order.check();
+            sequence.parts().order.check();
             assert!(sequence.iter().copied().eq(0..len));
             let key = sequence.insert(len / 2, len);
-            sequence.order.check();
+            sequence.parts().order.check();
             assert_eq!(sequence.index_of(key), Some(len / 2));
         }
     }
@@ -490,11 +529,11 @@ mod tests {
             for item in 0..5000 {
                 sequence.insert(if front { 0 } else { item }, item);
             }
-            sequence.order.check();
+            sequence.parts().order.check();
             while let Some(item) = sequence.key_at(0).and_then(|key| sequence.remove_key(key)) {
                 assert_eq!(item, if front { sequence.len() } else { 4999 - sequence.len() });
             }
-            sequence.order.check();
+            sequence.parts().order.check();
             assert!(sequence.is_empty() && sequence.iter().next().is_none());
         }
     }

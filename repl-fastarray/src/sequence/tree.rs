@@ -431,6 +431,10 @@ impl Order {
                 node
             }
             None => {
+                if self.nodes.is_empty() {
+                    // Most arrays are short, and need no second node.
+                    self.nodes.reserve_exact(1);
+                }
                 self.nodes.push(Node::EMPTY);
                 (self.nodes.len() - 1) as u32
             }

@@ -12,6 +12,7 @@
 mod calls;
 mod conditional_fields;
 mod converted;
+mod enums;
 mod every_attribute;
 mod fast_array_items;
 mod functions_for_all_classes;

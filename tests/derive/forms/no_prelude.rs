@@ -45,8 +45,22 @@ mod user {
         flag: ::core::primitive::u64,
         #[replicated]
         stance: Stance,
+        #[replicated]
+        deed: Deed,
         #[replicated(notify = on_items)]
         items: ::repl::FastArray<Item>,
+    }
+
+    #[derive(::repl::Replicated, ::core::default::Default)]
+    #[replicated(all)]
+    pub enum Deed {
+        #[default]
+        None,
+        Some(::core::primitive::u64, #[replicated(with = super::flag)] ::core::primitive::u64),
+        Ok {
+            #[replicated(skip)]
+            count: ::core::primitive::u64,
+        },
     }
 
     impl Player {

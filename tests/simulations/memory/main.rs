@@ -18,6 +18,7 @@ mod assets;
 mod borrowed;
 mod bulk_messages;
 mod connections;
+mod empty_arrays;
 mod half_open;
 mod large_worlds;
 mod long_lists;

@@ -81,7 +81,7 @@ impl Extremes {
     /// packets.
     fn grow_old(plan: &mut Plan) {
         plan.ticks = Self::OLD_AGE_TICKS;
-        (plan.clients, plan.objects, plan.weights) = (1, 2, [1, 0, 0, 3, 0, 1, 0, 0, 0]);
+        (plan.clients, plan.objects, plan.weights) = (1, 2, [1, 0, 0, 3, 0, 1, 0, 0, 0, 0]);
         (plan.changes, plan.churn, plan.view_flips, plan.joins) = (1.0, 0.0, 0.0, 0.0);
         (plan.bursts, plan.dead_links) = (Vec::new(), 0.0);
         plan.cap_loss(0.05);

@@ -6,7 +6,9 @@ use std::any::Any;
 
 use repl::{ArchetypeId, Client, Condition, Guid, ObjectRef, Server, Update};
 
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Scroll, Shown, Sign, Vault};
+use crate::classes::{
+    Actor, Bird, Chest, Creature, Dot, Golem, Hoard, Ink, Pack, Scroll, Shown, Sign, Vault,
+};
 use crate::ledger::{Leaf, Leaves};
 use crate::switches::Calls;
 
@@ -125,9 +127,10 @@ pub(crate) const DOT: usize = 3;
 pub(crate) const HOARD: usize = 4;
 pub(crate) const BIRD: usize = 6;
 pub(crate) const SIGN: usize = 7;
+pub(crate) const GOLEM: usize = 8;
 
 /// Returns the classes in the order of the plan's weights.
-pub(crate) fn kinds() -> [Kind; 9] {
+pub(crate) fn kinds() -> [Kind; 10] {
     [
         kind::<Actor>(),
         kind::<Pack>(),
@@ -137,6 +140,7 @@ pub(crate) fn kinds() -> [Kind; 9] {
         kind::<Vault>(),
         kind::<Bird>(),
         kind::<Sign>(),
+        kind::<Golem>(),
         kind::<Scroll>(),
     ]
 }

@@ -11,6 +11,7 @@ mod assets;
 mod calls;
 mod canary;
 mod classes;
+mod enums;
 mod extremes;
 mod follower;
 #[path = "../../support/forge.rs"]
@@ -111,6 +112,11 @@ fn r17_seeds_with_short_lives_converge_and_fall_silent() {
 #[test]
 fn s199_s200_seeds_with_assets_converge_and_fall_silent() {
     run_all(seeds(assets::FIRST_SEED..assets::FIRST_SEED + 14));
+}
+
+#[test]
+fn r28_seeds_with_enums_converge_and_fall_silent() {
+    run_all(seeds(enums::FIRST_SEED..enums::FIRST_SEED + 24));
 }
 
 #[test]

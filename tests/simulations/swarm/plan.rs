@@ -8,9 +8,10 @@ use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, CongestionControl, ServerConfig};
 
 use crate::assets;
+use crate::enums;
 use crate::extremes::Extremes;
 use crate::host::{self, HostPlan};
-use crate::kinds::{BIRD, SIGN};
+use crate::kinds::{BIRD, GOLEM, SIGN};
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
@@ -43,7 +44,7 @@ pub(crate) struct Plan {
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
     /// The weight of each class when the class of a new object is chosen at random.
-    pub(crate) weights: [u64; 9],
+    pub(crate) weights: [u64; 10],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
     /// The number of packets that each burst loses, in the order of the bursts.
@@ -150,6 +151,7 @@ impl Plan {
                 vaults,
                 0,
                 0,
+                0,
                 scrolls,
             ],
             down: conditions(&mut rng, down_loss, mtu_bytes),
@@ -181,12 +183,13 @@ impl Plan {
             connections_per_tick: usize::MAX,
             turn_ticks: 0,
         };
-        let has_assets = seed >= assets::FIRST_SEED;
-        let has_host = seed >= host::FIRST_SEED && (!has_assets || seed.is_multiple_of(7));
+        let has_enums = seed >= enums::FIRST_SEED;
+        let has_assets = seed >= assets::FIRST_SEED && (!has_enums || seed.is_multiple_of(6));
+        let has_host = seed >= host::FIRST_SEED && (!has_assets && !has_enums || seed.is_multiple_of(7));
         plan.host = has_host.then(|| HostPlan::draw(seed));
-        let has_others = has_host || has_assets;
+        let has_others = has_host || has_assets || has_enums;
         let has_short_lives = seed >= short_lives::FIRST_SEED && (!has_others || seed.is_multiple_of(5));
-        let is_special = has_short_lives || has_assets;
+        let is_special = has_short_lives || has_assets || has_enums;
         let has_lives = seed >= Lives::FIRST_SEED && (!is_special || seed.is_multiple_of(3));
         if has_short_lives {
             ShortLives::draw(&mut plan);
@@ -201,6 +204,9 @@ impl Plan {
         }
         if has_assets {
             assets::draw(&mut plan);
+        }
+        if has_enums {
+            enums::draw(&mut plan);
         }
         plan.limit_bulk();
         plan
@@ -297,6 +303,10 @@ impl Plan {
 
     pub(crate) fn has_signs(&self) -> bool {
         self.weights[SIGN] > 0
+    }
+
+    pub(crate) fn has_golems(&self) -> bool {
+        self.weights[GOLEM] > 0
     }
 
     pub(crate) fn has_birds(&self) -> bool {

@@ -11,7 +11,7 @@ use repl::{
 };
 
 use crate::canary::scan;
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Pack, Scroll, Sign, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Golem, Hoard, Pack, Scroll, Sign, Vault};
 use crate::follower::Follower;
 use crate::host::{self, HostSeat};
 use crate::ledger::hash;
@@ -287,6 +287,9 @@ impl Run {
         }
         if self.plan.has_signs() {
             client.register_assets().register::<Sign>();
+        }
+        if self.plan.has_golems() {
+            client.register::<Golem>();
         }
         if self.plan.whispers.is_some() {
             Whispers::register_on_client(&mut client, self.plan.has_birds());

@@ -10,7 +10,7 @@ use repl::{ArchetypeId, Area, Condition, ConnectionId, Dormancy, Guid, ObjectRef
 
 use crate::assets;
 use crate::canary::Canary;
-use crate::classes::{Actor, Bird, Chest, Creature, Dot, Hoard, Ink, Pack, Scroll, Sign, Vault};
+use crate::classes::{Actor, Bird, Chest, Creature, Dot, Golem, Hoard, Ink, Pack, Scroll, Sign, Vault};
 use crate::host;
 use crate::kinds::{ACTOR, BIRD, Kind, Notified, Origin, VAULT, kinds};
 use crate::ledger::{Leaf, Ledger, property_of};
@@ -110,7 +110,7 @@ impl View {
 /// The server and its model.
 pub(crate) struct World {
     pub(crate) server: Server,
-    pub(crate) kinds: [Kind; 9],
+    pub(crate) kinds: [Kind; 10],
     /// Whether a connection can be far from a bird that it sees.
     pub(crate) has_far: bool,
     /// All objects that ever existed, by number.
@@ -164,6 +164,9 @@ impl World {
         if plan.has_signs() {
             server.register_assets().register::<Sign>();
             assets::add_to_server(&mut server);
+        }
+        if plan.has_golems() {
+            server.register::<Golem>();
         }
         if plan.whispers.is_some() {
             Whispers::register_on_server(&mut server, plan.has_birds());

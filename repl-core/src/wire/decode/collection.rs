@@ -10,7 +10,7 @@ use crate::bits::{BitReader, ReadError};
 use crate::ids::identity::{Identity, ReadIds};
 use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
-use crate::schema::program::CollectionCommand;
+use crate::schema::command::CollectionCommand;
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::ElementTarget;

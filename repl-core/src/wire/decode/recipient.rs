@@ -16,7 +16,7 @@ use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::object::restore::{Restore, edits};
-use crate::schema::program::{Collected, LeafCommand};
+use crate::schema::command::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
 
@@ -67,8 +67,8 @@ impl<'a> Recipient<'a> {
         else {
             return;
         };
-        let has_len = |slot| matches!(slot, Some(Slot::Array(array)) if array.len() == sent.len());
-        if self.is_edited(handle) || !has_len(self.live.as_level().slot(handle)) {
+        let has_count = |slot| matches!(slot, Some(Slot::Array(array)) if array.count() == sent.count());
+        if self.is_edited(handle) || !has_count(self.live.as_level().slot(handle)) {
             let restore = Restore { objects, calls_back: false, is_thorough: false };
             restore.property(base, &mut self.live, handle);
         }
@@ -117,20 +117,23 @@ impl Target for Recipient<'_> {
         debug_assert_eq!(end, bits.len(), "the bits of direct properties");
     }
 
-    fn resize(&mut self, handle: u32, len: usize) -> usize {
+    fn resize(&mut self, handle: u32, count: usize) -> usize {
         self.restore_array(handle);
-        let old_len = self.live.resize(handle, len).unwrap_or(0);
-        for index in old_len..len {
+        let Some(lens) = self.live.resize(handle, count) else { return 0 };
+        for index in lens.clone() {
             if let Some(mut element) = self.live.element(handle, index) {
                 BecomeReplica.visit(&mut element);
             }
         }
-        old_len
+        lens.start
     }
 
     fn element(&mut self, handle: u32, index: usize) -> Option<Recipient<'_>> {
-        let base = match self.base_slot(handle) {
-            Some(Slot::Array(array)) => array.element(index),
+        let base = match (self.base_slot(handle), self.live.as_level().slot(handle)) {
+            // The update may have made another variant of an enum active.
+            (Some(Slot::Array(base)), Some(Slot::Array(live))) if base.has_elements_of(&live) => {
+                base.element(index)
+            }
             _ => None,
         };
         Some(Recipient { live: self.live.element(handle, index)?, base, seen: self.seen, edited: None })

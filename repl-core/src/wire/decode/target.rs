@@ -8,7 +8,7 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
-use crate::schema::program::{Collected, LeafCommand};
+use crate::schema::command::{Collected, LeafCommand};
 use crate::schema::step::ReceivedChange;
 
 /// The destination of decoded values.
@@ -36,8 +36,9 @@ pub(crate) trait Target {
     /// memory) from the handle `first` on. The values are `bits`.
     fn direct(&mut self, first: u32, count: u32, bits: BitSlice<'_>);
 
-    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
-    fn resize(&mut self, handle: u32, len: usize) -> usize;
+    /// Changes the length of the array at `handle`, or the variant of the enum, to `count`. Returns the old
+    /// length. For an enum, the old length is one if the variant was active already, and otherwise zero.
+    fn resize(&mut self, handle: u32, count: usize) -> usize;
 
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
 
@@ -125,8 +126,9 @@ impl<'a> Target for Validation<'a> {
     #[inline]
     fn direct(&mut self, _: u32, _: u32, _: BitSlice<'_>) {}
 
-    fn resize(&mut self, handle: u32, _: usize) -> usize {
+    fn resize(&mut self, handle: u32, count: usize) -> usize {
         match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Array(array)) if array.is_variant() => usize::from(array.count() == count),
             Some(Slot::Array(array)) => array.len(),
             _ => 0,
         }

@@ -12,9 +12,8 @@ use crate::ids::handle_list::read_handles;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::{Identity, ReadIds};
 use crate::schema::codec::Codec;
-use crate::schema::program::{
-    ArrayCommand, CollectionCommand, CommandKind, LeafCommand, Program, TableEntry,
-};
+use crate::schema::command::{ArrayCommand, CollectionCommand, CommandKind, EnumCommand, LeafCommand};
+use crate::schema::program::{Program, TableEntry};
 use crate::schema::step::ReceivedChange;
 use crate::wire::decode::collection::Progress;
 use crate::wire::decode::edits::Edits;
@@ -97,10 +96,19 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     ) -> Result<(), P::Stop> {
         match self.program.command(table, handle).map(|command| &command.kind) {
             Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),
-            Some(CommandKind::Array(array)) => self.array(handle, array, target),
+            Some(CommandKind::Array(array)) => {
+                let len = P::check(count::read_count(array.max_len, self.reader))?;
+                self.array(handle, array, len, target)
+            }
+            Some(CommandKind::Enum(command)) => {
+                let variant = P::check(read_variant(self.program, command, self.reader))?;
+                variant.map_or(Ok(()), |variant| self.array(handle, variant, 1, target))
+            }
             Some(CommandKind::Items(items)) => self.elements(items, &mut target.elements(handle)),
             Some(CommandKind::Entries(entries)) => self.elements(entries, &mut target.elements(handle)),
-            Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange)),
+            Some(CommandKind::Variant(_) | CommandKind::Return) | None => {
+                P::check(Err(ReadError::OutOfRange))
+            }
         }
     }
 
@@ -136,9 +144,17 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    fn array<T: Target>(&mut self, handle: u32, array: &ArrayCommand, target: &mut T) -> Result<(), P::Stop> {
-        let len = P::check(count::read_count(array.max_len, self.reader))?;
-        let has_tail = len > 0 && self.flag()?;
+    /// Reads the changes of an array of `len` elements, after its length was read. An enum is read as an
+    /// array of one element, after the number of its variant was read.
+    fn array<T: Target>(
+        &mut self,
+        handle: u32,
+        array: &ArrayCommand,
+        len: usize,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        // A variant without fields is always whole.
+        let has_tail = if array.has_values(len) { self.flag()? } else { len > 0 };
         let tail = if has_tail { P::check(self.reader.read_below(len as u64))? as usize } else { len };
         P::check(count::check_growth(len.saturating_sub(tail), array.least_bits, self.reader))?;
         let limit = P::check((tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange))?;
@@ -151,38 +167,44 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         while let Some(edit) = P::check(edits.next())? {
             let index = edit.checked_div(array.handles).unwrap_or(0);
             let inner_handle = edit.checked_rem(array.handles).unwrap_or(0).saturating_add(1);
-            self.path.push(edit);
+            self.path.push(array.step(index as usize, inner_handle));
             match target.element(handle, index as usize) {
                 Some(mut element) => self.property(inner, inner_handle, &mut element)?,
                 None => self.property(inner, inner_handle, &mut Validation(None))?,
             }
             self.path.pop();
         }
-        self.new_elements(inner, handle, array, tail..len, target)
+        self.new_elements((handle, array), tail..len, old_len, target)
     }
 
-    /// Changes the length of the array at `handle` to `len`. Returns the old length of the array.
+    /// Changes the length of the array at `handle` to `len`, or makes a variant active. Returns the old
+    /// length of the array, or zero if another variant was active.
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
-        let old_len = target.resize(handle, len);
-        if len < old_len {
-            self.observer.cut(self.path.steps(), array.handles.saturating_mul(len as u32)..u32::MAX);
+        let old_len = target.resize(handle, array.count(len));
+        if array.variant.is_some() && old_len == 0 {
+            self.observer.cut(self.path.steps(), 0..u32::MAX);
+        } else if len < old_len {
+            self.observer.cut(self.path.steps(), array.step(len, 1)..u32::MAX);
         }
         old_len
     }
 
-    /// Reads the new elements at the indices `range` of the array at `handle`.
+    /// Reads the new elements at the indices `range` of the array at `handle`, which had `old_len` elements
+    /// before the update.
     fn new_elements<T: Target>(
         &mut self,
-        table: &[TableEntry],
-        handle: u32,
-        array: &ArrayCommand,
+        (handle, array): (u32, &ArrayCommand),
         range: Range<usize>,
+        old_len: usize,
         target: &mut T,
     ) -> Result<(), P::Stop> {
+        let table = self.program.table(array.table, array.handles);
         for index in range {
             let start = self.reader.position();
-            let first = array.handles.saturating_mul(index as u32);
-            match target.element(handle, index) {
+            let first = array.step(index, 1);
+            // While an update is validated, the target of a new element is an element of the old variant.
+            let is_there = !P::VALIDATES || index < old_len;
+            match target.element(handle, index).filter(|_| is_there) {
                 Some(mut element) => self.whole(table, first, &mut element)?,
                 None => self.whole(table, first, &mut Validation(None))?,
             }
@@ -206,9 +228,14 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
                 Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target)?,
                 Some(CommandKind::Array(array)) => {
                     let len = P::check(count::read_new_count(array.max_len, array.least_bits, self.reader))?;
-                    self.resize(target, handle, array, len);
-                    let inner = self.program.table(array.table, array.handles);
-                    self.new_elements(inner, handle, array, 0..len, target)?;
+                    let old_len = self.resize(target, handle, array, len);
+                    self.new_elements((handle, array), 0..len, old_len, target)?;
+                }
+                Some(CommandKind::Enum(command)) => {
+                    if let Some(variant) = P::check(read_variant(self.program, command, self.reader))? {
+                        let old_len = self.resize(target, handle, variant, 1);
+                        self.new_elements((handle, variant), 0..1, old_len, target)?;
+                    }
                 }
                 Some(CommandKind::Items(items)) => {
                     self.all_elements(items, &mut target.elements(handle))?;
@@ -216,7 +243,9 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
                 Some(CommandKind::Entries(entries)) => {
                     self.all_elements(entries, &mut target.elements(handle))?;
                 }
-                Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange))?,
+                Some(CommandKind::Variant(_) | CommandKind::Return) | None => {
+                    P::check::<()>(Err(ReadError::OutOfRange))?;
+                }
             }
             self.path.pop();
         }
@@ -325,6 +354,17 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         label.into_iter().for_each(|label| target.receive(id, ReceivedChange::Moved(label), calls_back));
         Ok(())
     }
+}
+
+/// Reads the number of a variant, and returns its command. The command is never `None`: this type only has an
+/// initial value, which [`Pass::check`] needs.
+fn read_variant<'p>(
+    program: &'p Program,
+    command: &EnumCommand,
+    reader: &mut BitReader<'_>,
+) -> Result<Option<&'p ArrayCommand>, ReadError> {
+    let variant = reader.read_below(command.shape.variants.len() as u64)?;
+    program.variant(command, variant as usize).map(Some).ok_or(ReadError::UnknownVariant)
 }
 
 struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {

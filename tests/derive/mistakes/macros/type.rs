@@ -1,14 +1,3 @@
-mod enum_as_object {
-    use repl::Replicated;
-
-    #[derive(Replicated, Default)]
-    enum Stance {
-        #[default]
-        Idle,
-        Run,
-    }
-}
-
 mod holds_itself {
     use repl::Replicated;
 

@@ -121,6 +121,61 @@ mod glam_of_another_version {
     }
 }
 
+mod index_map_by_its_path {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated]
+        scores: indexmap::IndexMap<u8, u32>,
+    }
+}
+
+mod index_map_in_an_option {
+    use indexmap::IndexMap;
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated]
+        scores: Option<IndexMap<u8, u32>>,
+    }
+}
+
+mod index_map_in_a_map {
+    use std::collections::BTreeMap;
+
+    use indexmap::IndexMap;
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated]
+        scores: BTreeMap<u8, IndexMap<u8, u32>>,
+    }
+}
+
+mod index_set {
+    use indexmap::IndexSet;
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated]
+        visited: IndexSet<u8>,
+    }
+}
+
+mod index_set_in_a_vec {
+    use repl::Replicated;
+
+    #[derive(Replicated, Default)]
+    struct Player {
+        #[replicated]
+        visited: Vec<indexmap::IndexSet<u8>>,
+    }
+}
+
 mod instant {
     use std::time::Instant;
 
