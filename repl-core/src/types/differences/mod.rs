@@ -2,9 +2,13 @@
 //!
 //! *Invariant:* what is read from a difference is never longer than a value may be.
 
+mod anchors;
+mod area;
 mod hunks;
 mod list;
+mod stretches;
 mod text;
+mod window;
 
 use crate::bits::ReadError;
 use crate::schema::delta::Delta;
