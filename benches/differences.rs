@@ -12,11 +12,11 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use repl::__private::{Delta, ListDelta, TextDelta};
+use repl::__private::{Delta, ListDelta, TextDelta, limits};
+use repl::NoObjects;
 use repl::prelude::*;
 use repl::sim::Rng;
 use repl::tools::{Changelist, Class, Scratch};
-use repl::{NoObjects, limits};
 
 use config::at_once;
 use ratios::{Side, timed};
