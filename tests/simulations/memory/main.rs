@@ -15,6 +15,7 @@ mod support;
 mod wanderers;
 
 mod assets;
+mod bases;
 mod borrowed;
 mod bulk_messages;
 mod connections;

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, Token};
-
+use super::area::{Area, Stretch};
+use super::stretches::stretches;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, width_bits};
 
 /// A stretch of the old list that is replaced by a stretch of the new one.
@@ -20,52 +20,30 @@ pub(super) struct Hunk {
 }
 
 /// Two hunks with fewer units between them are one, because each hunk takes about 20 bits.
-const LEAST_BETWEEN: u32 = 3;
+const LEAST_BETWEEN: usize = 3;
 
-/// Finds how a new list differs from an old one. `tokens` returns numbers for the units in a range of the old
-/// list and in one of the new list: equal numbers for equal units.
+/// Finds how a new list differs from an old one. `is_same` compares a unit of the old list with one of the new
+/// list. `hashes` returns hashes of the units in both parts of an area: equal units have equal hashes.
 pub(super) fn hunks(
     (old, new): (usize, usize),
     is_same: impl Fn(usize, usize) -> bool,
-    tokens: impl FnOnce(Range<usize>, Range<usize>) -> (Vec<Token>, Vec<Token>),
+    hashes: impl FnOnce(Area) -> (Vec<u64>, Vec<u64>),
 ) -> Vec<Hunk> {
-    let most = old.min(new);
-    let before = (0..most).take_while(|&at| is_same(at, at)).count();
-    let from_end = |len: usize, at: usize| len.wrapping_sub(1).wrapping_sub(at);
-    let left = most.saturating_sub(before);
-    let after = (0..left).take_while(|&at| is_same(from_end(old, at), from_end(new, at))).count();
-    let (old, new) = (before..old.saturating_sub(after), before..new.saturating_sub(after));
-    if old.is_empty() && new.is_empty() {
-        return Vec::new();
-    }
-    if old.is_empty() || new.is_empty() {
-        return vec![Hunk { same: before, removed: old.len(), inserted: new }];
-    }
-    let (old, new) = tokens(old, new);
-    let mut diff = Diff::default();
-    diff.compute_with(Algorithm::Myers, &old, &new, 0);
-    let mut found: Vec<imara_diff::Hunk> = Vec::new();
-    for hunk in diff.hunks() {
-        match found.last_mut() {
-            Some(last) if hunk.before.start.saturating_sub(last.before.end) < LEAST_BETWEEN => {
-                (last.before.end, last.after.end) = (hunk.before.end, hunk.after.end);
-            }
-            _ => found.push(hunk),
-        }
-    }
-    let (mut end, start) = (0, before);
-    let hunk = |hunk: imara_diff::Hunk| {
-        let first = start.saturating_add(hunk.before.start as usize);
-        let same = first.saturating_sub(end);
-        end = start.saturating_add(hunk.before.end as usize);
-        let inserted = |at: u32| start.saturating_add(at as usize);
-        Hunk {
-            same,
-            removed: hunk.before.len(),
-            inserted: inserted(hunk.after.start)..inserted(hunk.after.end),
-        }
+    let mut stretches = stretches((old, new), is_same, hashes);
+    let is_at_an_edge = |stretch: &Stretch| {
+        let (old_end, new_end) = stretch.ends();
+        (stretch.old, stretch.new) == (0, 0) || (old_end, new_end) == (old, new)
     };
-    found.into_iter().map(hunk).collect()
+    stretches.retain(|stretch| stretch.len >= LEAST_BETWEEN || is_at_an_edge(stretch));
+    let (mut hunks, mut end, mut same) = (Vec::new(), (0, 0), 0);
+    for next in stretches.into_iter().chain([Stretch { old, new, len: 0 }]) {
+        let (removed, inserted) = (next.old.saturating_sub(end.0), end.1..next.new);
+        if removed > 0 || !inserted.is_empty() {
+            hunks.push(Hunk { same, removed, inserted });
+        }
+        (end, same) = (next.ends(), next.len);
+    }
+    hunks
 }
 
 /// Writes hunks. `write` writes the units of the new list in a range.

@@ -1,11 +1,10 @@
 //! Differences of lists, element by element.
 //!
-//! *Invariant:* elements are the same if their wire forms are.
+//! *Invariant:* elements are the same if they are identical.
 
-use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 
-use imara_diff::Token;
-
+use super::area::Area;
 use super::hunks::{hunks, read_hunks, write_hunks};
 use super::limit::{check_len, limited};
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
@@ -15,33 +14,22 @@ use crate::schema::delta::Delta;
 use crate::schema::property::Property;
 use crate::schema::value::NetSerialize;
 
-/// How lists of at most `MAX_LEN` elements are sent as differences. Elements are the same if their wire forms are.
+/// How lists of at most `MAX_LEN` elements are sent as differences. Elements are the same if they are
+/// identical.
 pub enum ListDelta<const MAX_LEN: u32> {}
 
-/// Numbers the wire forms of elements.
-#[derive(Default)]
-struct Forms {
-    numbers: HashMap<Vec<u8>, u32>,
-    writer: BitWriter,
-}
-
-impl Forms {
-    fn tokens<T: NetSerialize>(&mut self, elements: &[T]) -> Vec<Token> {
-        elements.iter().map(|element| self.token(element)).collect()
-    }
-
-    fn token<T: NetSerialize>(&mut self, element: &T) -> Token {
-        self.writer.clear();
-        let next = self.numbers.len() as u32;
-        // An element without a wire form is equal to none.
-        let is_written = element.write(&mut self.writer).is_ok();
-        let mut form = self.writer.bit_len().to_le_bytes().to_vec();
-        form.extend_from_slice(self.writer.finish());
-        if !is_written {
-            form.extend_from_slice(&next.to_le_bytes());
-        }
-        Token(*self.numbers.entry(form).or_insert(next))
-    }
+/// Returns hashes of the wire forms of elements.
+fn hashes<T: NetSerialize>(elements: &[T]) -> Vec<u64> {
+    let mut writer = BitWriter::new();
+    let hash = |element: &T| {
+        writer.clear();
+        // A hash only says what may be the same. So it does not matter if an element has no wire form.
+        _ = element.write(&mut writer);
+        let mut hasher = DefaultHasher::new();
+        hasher.write(writer.finish());
+        hasher.finish()
+    };
+    elements.iter().map(hash).collect()
 }
 
 impl<T: Property + NetSerialize + Clone + Send + Sync, const MAX_LEN: u32> Delta<Vec<T>>
@@ -79,10 +67,9 @@ impl<T: Property + NetSerialize + Clone + Send + Sync, const MAX_LEN: u32> Delta
         let is_same = |one: usize, other: usize| {
             base.get(one).zip(value.get(other)).is_some_and(|(one, other)| one.identical(other))
         };
-        let hunks = hunks((base.len(), value.len()), is_same, |one, other| {
-            let mut forms = Forms::default();
-            let old = forms.tokens(base.get(one).unwrap_or_default());
-            (old, forms.tokens(value.get(other).unwrap_or_default()))
+        let hunks = hunks((base.len(), value.len()), is_same, |Area { old, new }| {
+            let of = |list: &[T], (start, end)| hashes(list.get(start..end).unwrap_or_default());
+            (of(base, old), of(value, new))
         });
         write_hunks(base.len(), &hunks, writer, |inserted, writer| {
             count::write_count(inserted.len(), MAX_LEN, writer)?;

@@ -2,10 +2,14 @@
 //!
 //! *Invariant:* what is read from a difference is never longer than a value may be.
 
+mod anchors;
+mod area;
 mod hunks;
 mod limit;
 mod list;
+mod stretches;
 mod text;
+mod window;
 
 use crate::schema::delta::Delta;
 use crate::schema::limits::{MAX_ELEMENTS, MAX_STRING_BYTES};

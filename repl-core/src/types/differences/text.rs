@@ -2,10 +2,6 @@
 //!
 //! *Invariant:* what is read is UTF-8, although a hunk may begin inside a character.
 
-use std::ops::Range;
-
-use imara_diff::Token;
-
 use super::hunks::{hunks, read_hunks, write_hunks};
 use super::limit::{check_len, limited};
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
@@ -47,13 +43,13 @@ impl<const MAX_LEN: u32> Delta<String> for TextDelta<MAX_LEN> {
             return Err(WriteError::TooLong { len, max });
         }
         let (old, new) = (base.as_bytes(), value.as_bytes());
-        let tokens = |range: Range<usize>, bytes: &[u8]| -> Vec<Token> {
-            bytes.get(range).unwrap_or_default().iter().map(|byte| Token(u32::from(*byte))).collect()
+        let hashes = |bytes: &[u8], (start, end): (usize, usize)| -> Vec<u64> {
+            bytes.get(start..end).unwrap_or_default().iter().map(|byte| u64::from(*byte)).collect()
         };
         let hunks = hunks(
             (old.len(), new.len()),
             |one, other| old.get(one) == new.get(other),
-            |one, other| (tokens(one, old), tokens(other, new)),
+            |area| (hashes(old, area.old), hashes(new, area.new)),
         );
         write_hunks(old.len(), &hunks, writer, |inserted, writer| {
             writer.write_exp_golomb(inserted.len() as u64, 0);
