@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use repl::__private::{Delta, ListDelta, TextDelta, limits};
+use repl::__private::{Delta, ListDelta, TextDelta};
 use repl::NoObjects;
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -29,24 +29,30 @@ const TICK: Duration = Duration::from_millis(16);
 /// A timeout that is longer than any measurement.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
-type Text = TextDelta<{ limits::MAX_STRING_BYTES }>;
-type List = ListDelta<{ limits::MAX_ELEMENTS }>;
+type Text = TextDelta<200_000>;
+type List = ListDelta<200_000>;
 
 #[derive(Default, Replicated)]
-struct Plain<T: Sequence> {
-    #[replicated]
-    value: T,
+struct PlainPage {
+    #[replicated(max_len = 200_000)]
+    value: String,
+}
+
+#[derive(Default, Replicated)]
+struct PlainNumbers {
+    #[replicated(max_len = 200_000)]
+    value: Vec<u32>,
 }
 
 #[derive(Default, Replicated)]
 struct Page {
-    #[replicated(delta)]
+    #[replicated(delta, max_len = 200_000)]
     value: String,
 }
 
 #[derive(Default, Replicated)]
 struct Numbers {
-    #[replicated(delta)]
+    #[replicated(delta, max_len = 200_000)]
     value: Vec<u32>,
 }
 
@@ -56,9 +62,12 @@ trait Sequence: repl::Property + NetSerialize + Clone + Debug + Default + Partia
     type Form: Delta<Self, State = Self>;
     /// An object with the value as a property with `delta`.
     type WithDelta: Replicated;
+    /// An object with the value as a property without `delta`.
+    type Plain: Replicated;
 
     fn random(len: usize, rng: &mut Rng) -> Self;
     fn with_delta(value: Self) -> Self::WithDelta;
+    fn plain(value: Self) -> Self::Plain;
     fn insert_in_the_middle(&mut self, rng: &mut Rng);
     fn replace_a_tenth(&mut self, rng: &mut Rng);
     fn shuffle(&mut self, rng: &mut Rng);
@@ -84,6 +93,7 @@ impl Sequence for String {
     const NAME: &'static str = "text";
     type Form = Text;
     type WithDelta = Page;
+    type Plain = PlainPage;
 
     fn random(len: usize, rng: &mut Rng) -> Self {
         (0..len).map(|_| char::from(letter(rng))).collect()
@@ -91,6 +101,10 @@ impl Sequence for String {
 
     fn with_delta(value: Self) -> Page {
         Page { value }
+    }
+
+    fn plain(value: Self) -> PlainPage {
+        PlainPage { value }
     }
 
     fn insert_in_the_middle(&mut self, rng: &mut Rng) {
@@ -114,6 +128,7 @@ impl Sequence for Vec<u32> {
     const NAME: &'static str = "list";
     type Form = List;
     type WithDelta = Numbers;
+    type Plain = PlainNumbers;
 
     fn random(len: usize, rng: &mut Rng) -> Self {
         (0..len).map(|_| number(rng)).collect()
@@ -121,6 +136,10 @@ impl Sequence for Vec<u32> {
 
     fn with_delta(value: Self) -> Numbers {
         Numbers { value }
+    }
+
+    fn plain(value: Self) -> PlainNumbers {
+        PlainNumbers { value }
     }
 
     fn insert_in_the_middle(&mut self, rng: &mut Rng) {
@@ -148,14 +167,11 @@ struct Unchanged<T: Replicated> {
 impl<T: Replicated> Unchanged<T> {
     fn new(live: T) -> Self {
         let class = Class::new();
-        let mut unchanged = Self {
-            shadow: T::initial(),
-            live,
-            changes: Changelist::new(),
-            scratch: Scratch::default(),
-            class,
-        };
-        assert!(!unchanged.compare() && unchanged.compare(), "only the first comparison finds a change");
+        let shadow = class.shadow_of(&T::initial());
+        let (changes, scratch) = (Changelist::new(), Scratch::default());
+        let mut unchanged = Self { class, live, shadow, changes, scratch };
+        assert!(!unchanged.compare(), "the first comparison finds the value");
+        assert!(unchanged.compare(), "the second comparison finds no change");
         unchanged
     }
 
@@ -288,7 +304,7 @@ fn bench<T: Sequence>(criterion: &mut Criterion) {
     group.sample_size(10).measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(300));
     for len in LENGTHS {
         let value = T::random(len, &mut Rng::new(1));
-        let mut plain = Unchanged::new(Plain { value: value.clone() });
+        let mut plain = Unchanged::new(T::plain(value.clone()));
         let mut with_delta = Unchanged::new(T::with_delta(value));
         group.bench_function(BenchmarkId::new("unchanged", len), |bencher| {
             bencher.iter(|| with_delta.compare());
@@ -318,7 +334,7 @@ fn bench_ticks(criterion: &mut Criterion) {
 fn print_ratios<T: Sequence>() {
     for len in LENGTHS {
         let value = T::random(len, &mut Rng::new(1));
-        let mut plain = Unchanged::new(Plain { value: value.clone() });
+        let mut plain = Unchanged::new(T::plain(value.clone()));
         let mut with_delta = Unchanged::new(T::with_delta(value));
         ratios::report(
             &format!("{} of {len} unchanged", T::NAME),

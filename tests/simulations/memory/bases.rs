@@ -8,8 +8,8 @@ use crate::allocator::held;
 use crate::support::Room;
 
 const PAGES: usize = 16;
-const TEXT: usize = 40_000;
-const LIST: usize = 5_000;
+const TEXT: usize = 4_000;
+const LIST: usize = 2_000;
 /// The bytes of the values of all pages.
 const VALUES: isize = (PAGES * (TEXT + LIST * size_of::<u64>())) as isize;
 
