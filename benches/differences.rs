@@ -185,6 +185,9 @@ impl<T: Replicated> Unchanged<T> {
     }
 }
 
+/// How a value is changed.
+type Change<T> = fn(&mut T, &mut Rng);
+
 /// Two values, and the difference between them.
 struct Edit<T: Sequence> {
     name: &'static str,
@@ -195,12 +198,12 @@ struct Edit<T: Sequence> {
 
 impl<T: Sequence> Edit<T> {
     fn all(len: usize) -> [Self; 3] {
-        let change: [(&str, fn(&mut T, &mut Rng)); 3] = [
+        let changes: [(&str, Change<T>); 3] = [
             ("insert", T::insert_in_the_middle),
             ("a_tenth", T::replace_a_tenth),
             ("everything", T::shuffle),
         ];
-        change.map(|(name, change)| {
+        changes.map(|(name, change)| {
             let mut rng = Rng::new(len as u64);
             let old = T::random(len, &mut rng);
             let mut new = old.clone();
