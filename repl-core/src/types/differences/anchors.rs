@@ -2,7 +2,6 @@
 //! patience algorithm of Bram Cohen.
 //!
 //! *Invariant:* anchors are in the order of both lists.
-#![expect(clippy::arithmetic_side_effects, reason = "positions in lists of this process")]
 #![expect(clippy::indexing_slicing, reason = "positions in lists of this process")]
 
 /// How many units in a row make an anchor.
