@@ -1,6 +1,7 @@
 //! The form of differences between maps with a bit for each tile: the runs of tiles that differ.
 //!
 //! *Invariant:* whatever is read, the map keeps its size.
+#![expect(clippy::ptr_arg, reason = "the functions have the types of the property")]
 
 use std::ops::Range;
 

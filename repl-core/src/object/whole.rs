@@ -71,9 +71,16 @@ pub fn identical<T: Property>(one: &T, other: &T) -> bool {
 /// same). Returns `None` for other types.
 #[inline]
 fn bytes_of<T: Property>(value: &T) -> Option<&[u8]> {
+    bytes_of_all(std::slice::from_ref(value))
+}
+
+/// Returns the bytes of values of a bitwise type. Returns `None` for other types.
+#[inline]
+pub(crate) fn bytes_of_all<T: Property>(values: &[T]) -> Option<&[u8]> {
     const { T::SHAPE.bitwise }.then(|| {
-        // SAFETY: a bitwise shape guarantees that no byte of a value is padding, so all are initialised.
-        unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+        // SAFETY: a bitwise shape guarantees that no byte of a value is padding, so all are initialised. The
+        // length is the size of the slice in bytes, which the slice borrows.
+        unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
     })
 }
 

@@ -56,7 +56,10 @@ impl<T: Property + NetSerialize + Clone + Send + Sync, const MAX_LEN: u32> Delta
     }
 
     fn is_same(one: &Vec<T>, other: &Vec<T>) -> bool {
-        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.identical(other))
+        match (whole::bytes_of_all(one), whole::bytes_of_all(other)) {
+            (Some(one), Some(other)) => one == other,
+            _ => one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.identical(other)),
+        }
     }
 
     fn write(base: &Vec<T>, value: &Vec<T>, writer: &mut BitWriter) -> Result<(), WriteError> {

@@ -34,7 +34,7 @@ impl Path {
     }
 
     /// Returns the position in the new list.
-    fn position_in_new(self, old: usize) -> usize {
+    fn new_position(self, old: usize) -> usize {
         old + self.edits - 2 * self.removed
     }
 
@@ -58,7 +58,7 @@ impl Window {
     pub(super) fn search(&mut self, area: Area, is_same: &impl Fn(usize, usize) -> bool) -> (usize, usize) {
         let (path, old) = self.reach(area, is_same);
         self.trace(path, area);
-        (area.old.0 + old, area.new.0 + path.position_in_new(old))
+        (area.old.0 + old, area.new.0 + path.new_position(old))
     }
 
     /// Returns the path that reaches the end of the area, or else the furthest one, and the position in the old
@@ -70,9 +70,9 @@ impl Window {
                 let path = Path { edits, removed };
                 let start = self.start(path, area);
                 let reached =
-                    start.map(|(old, _)| old + same_from((old, path.position_in_new(old)), area, is_same));
+                    start.map(|(old, _)| old + same_from((old, path.new_position(old)), area, is_same));
                 self.furthest.push(reached);
-                if let Some(old) = reached.filter(|&old| (old, path.position_in_new(old)) == area.lens()) {
+                if let Some(old) = reached.filter(|&old| (old, path.new_position(old)) == area.lens()) {
                     return (path, old);
                 }
             }
@@ -80,7 +80,7 @@ impl Window {
         let paths = (0..=MOST_EDITS).map(|removed| Path { edits: MOST_EDITS, removed });
         let reached = paths.filter_map(|path| Some((path, self.furthest[path.index()]?)));
         reached
-            .max_by_key(|(path, old)| old + path.position_in_new(*old))
+            .max_by_key(|(path, old)| old + path.new_position(*old))
             .unwrap_or((Path { edits: 0, removed: 0 }, 0))
     }
 
@@ -94,7 +94,7 @@ impl Window {
         let after_removal = reached(path.before_removal()).map(|(old, before)| (old + 1, before));
         let after_removal = after_removal.filter(|(old, _)| *old <= old_len);
         let after_insertion = reached(path.before_insertion());
-        let after_insertion = after_insertion.filter(|(old, _)| path.position_in_new(*old) <= new_len);
+        let after_insertion = after_insertion.filter(|(old, _)| path.new_position(*old) <= new_len);
         after_removal.into_iter().chain(after_insertion).max_by_key(|(old, _)| *old)
     }
 
@@ -106,7 +106,7 @@ impl Window {
             let Some((start, before)) = self.start(path, area) else { break };
             let len = self.furthest[path.index()].map_or(0, |end| end - start);
             if len > 0 {
-                let (old, new) = (area.old.0 + start, area.new.0 + path.position_in_new(start));
+                let (old, new) = (area.old.0 + start, area.new.0 + path.new_position(start));
                 self.found.push(Stretch { old, new, len });
             }
             at = before;
