@@ -1,7 +1,6 @@
 //! The form of differences between maps with a bit for each tile: the runs of tiles that differ.
 //!
 //! *Invariant:* whatever is read, the map keeps its size.
-#![expect(clippy::ptr_arg, reason = "the functions have the types of the property")]
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use repl::prelude::*;
 pub(crate) const NAME: &str = "fog of war";
 pub(crate) type State = Vec<u64>;
 
-pub(crate) fn write(base: &Vec<u64>, value: &Vec<u64>, writer: &mut BitWriter) -> Result<(), WriteError> {
+pub(crate) fn write(base: &[u64], value: &[u64], writer: &mut BitWriter) -> Result<(), WriteError> {
     if base.len() != value.len() {
         return Err(WriteError::Other("a map of another size")); // so the whole map is sent
     }
@@ -26,11 +25,11 @@ pub(crate) fn write(base: &Vec<u64>, value: &Vec<u64>, writer: &mut BitWriter) -
 }
 
 pub(crate) fn read(
-    base: &Vec<u64>,
+    base: &[u64],
     reader: &mut BitReader<'_>,
     _: &mut ReferenceMap<'_>,
 ) -> Result<Vec<u64>, ReadError> {
-    let (mut map, mut end) = (base.clone(), 0_u64);
+    let (mut map, mut end) = (base.to_vec(), 0_u64);
     while reader.read_flag()? {
         let start = end.saturating_add(reader.read_exp_golomb(7)?);
         end = start.saturating_add(reader.read_exp_golomb(1)?).saturating_add(1);
