@@ -13,8 +13,6 @@ use bitstream_io::{
     SignedInteger, UnsignedInteger,
 };
 
-use thin_vec::ThinVec;
-
 use super::{BitSlice, Rendition, load, mask, width_bits, word_of};
 
 /// When a writer makes its vector longer, it adds at least this many bytes if the allocated memory has room.
@@ -34,10 +32,16 @@ pub struct BitWriter {
     pending_bits: u32,
     /// The number that is subtracted from the generations of guids, and from the numbers of assets.
     epoch: u32,
+    /// What is more than bits. In a box, because few writers have it.
+    aside: Option<Box<Aside>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Aside {
     /// The numbers of the assets to which the written values refer.
-    named: ThinVec<NonZeroU32>,
+    named: Vec<NonZeroU32>,
     /// How the values of some properties are written, by their handles.
-    renditions: ThinVec<(u32, Rendition)>,
+    renditions: Vec<(u32, Rendition)>,
 }
 
 impl BitWriter {
@@ -51,8 +55,7 @@ impl BitWriter {
             pending: 0,
             pending_bits: 0,
             epoch: 0,
-            named: ThinVec::new(),
-            renditions: ThinVec::new(),
+            aside: None,
         }
     }
 
@@ -67,16 +70,15 @@ impl BitWriter {
     #[inline]
     pub fn clear(&mut self) {
         (self.settled, self.finished, self.pending, self.pending_bits) = (0, 0, 0, 0);
-        if !self.named.is_empty() {
-            self.named.clear();
-        }
+        self.forget_named_assets();
     }
 
     /// Records that a written value refers to the asset with this number.
     #[cold]
     pub(crate) fn name_asset(&mut self, number: NonZeroU32) {
-        if self.named.last() != Some(&number) {
-            self.named.push(number);
+        let named = &mut self.aside.get_or_insert_default().named;
+        if named.last() != Some(&number) {
+            named.push(number);
         }
     }
 
@@ -86,25 +88,29 @@ impl BitWriter {
     #[inline]
     #[must_use]
     pub fn named_assets(&self) -> &[NonZeroU32] {
-        &self.named
+        self.aside.as_ref().map_or(&[], |aside| &aside.named)
     }
 
     /// Sets how the values of properties with differences are written, by the handles of the properties. All
     /// others are written whole. [`clear`](Self::clear) does not change it.
     pub fn set_renditions(&mut self, renditions: &[(u32, Rendition)]) {
-        self.renditions.clear();
-        self.renditions.extend_from_slice(renditions);
+        if self.aside.is_some() || !renditions.is_empty() {
+            renditions.clone_into(&mut self.aside.get_or_insert_default().renditions);
+        }
     }
 
     /// Returns how the value of the property at a handle is written.
     pub(crate) fn rendition(&self, handle: u32) -> Rendition {
-        let found = self.renditions.iter().find(|(of, _)| *of == handle);
-        found.map(|(_, rendition)| rendition.clone()).unwrap_or_default()
+        let mut all = self.aside.iter().flat_map(|aside| &aside.renditions);
+        all.find(|(of, _)| *of == handle).map(|(_, rendition)| rendition.clone()).unwrap_or_default()
     }
 
     /// Forgets to which assets what was written refers.
+    #[inline]
     pub fn forget_named_assets(&mut self) {
-        self.named.clear();
+        if let Some(aside) = &mut self.aside {
+            aside.named.clear();
+        }
     }
 
     /// Sets the [epoch](crate::Epoch) of the references that are written: the number that is subtracted from
@@ -380,9 +386,8 @@ impl BitWriter {
     /// last of the returned bytes is padded with zeros.
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
-        let named = std::mem::take(&mut self.named);
-        let renditions = std::mem::take(&mut self.renditions);
-        let empty = Self { epoch: self.epoch, named, renditions, ..Self::new() };
+        let aside = self.aside.take();
+        let empty = Self { epoch: self.epoch, aside, ..Self::new() };
         std::mem::replace(self, empty).into_bytes()
     }
 

@@ -29,15 +29,24 @@ struct ClientBase {
     next: Option<(Count, Carrier)>,
 }
 
-/// The values that one client keeps.
+/// The values that one client keeps. In a box, because few clients have objects with such properties.
 #[derive(Debug, Default)]
-pub(crate) struct ClientBases {
+pub(crate) struct ClientBases(Option<Box<Known>>);
+
+/// What is known of the values that one client keeps.
+#[derive(Debug, Default)]
+struct Known {
     by_property: ByProperty<ClientBase>,
     /// The properties whose values are on their way, by what carries them.
     on_their_way: BTreeMap<Carrier, Vec<PropertyKey>>,
 }
 
 impl ClientBases {
+    fn base(&self, key: PropertyKey) -> ClientBase {
+        let base = self.0.as_ref().and_then(|known| known.by_property.get(key));
+        base.copied().unwrap_or_default()
+    }
+
     /// Replaces `renditions` by how the values of those properties in `list` are written that are sent as
     /// differences.
     #[inline]
@@ -60,7 +69,7 @@ impl ClientBases {
     fn rendition(&self, slot: u32, handle: u32, world: &World) -> Option<(u32, Rendition)> {
         let (column, row) = (world.store.column_of(slot), world.store.occupant(slot).row);
         let property = world.revisions.get((slot, handle))?;
-        let base = self.by_property.get((slot, handle)).copied().unwrap_or_default();
+        let base = self.base((slot, handle));
         let difference =
             base.confirmed.and_then(|base| property.difference(base, (column.rows(), row, handle)));
         let keeps = base.next.is_none().then(|| in_packets(property.current()));
@@ -69,8 +78,10 @@ impl ClientBases {
 
     /// Returns about how many bytes of memory this takes. Costs O(1).
     pub(crate) fn held_bytes(&self) -> usize {
-        self.by_property.len() * (size_of::<PropertyKey>() + size_of::<ClientBase>())
-            + self.on_their_way.len() * (size_of::<Carrier>() + size_of::<Vec<PropertyKey>>())
+        self.0.as_ref().map_or(0, |known| {
+            known.by_property.len() * (size_of::<PropertyKey>() + size_of::<ClientBase>())
+                + known.on_their_way.len() * (size_of::<Carrier>() + size_of::<Vec<PropertyKey>>())
+        })
     }
 
     /// Records that the present values were sent in this way.
@@ -81,17 +92,18 @@ impl ClientBases {
         carrier: Carrier,
         revisions: &Revisions,
     ) {
+        let known = self.0.get_or_insert_default();
         for (handle, Rendition { difference, .. }) in renditions.iter().filter(|sent| sent.1.keeps.is_some())
         {
             let key = (slot, *handle);
             let Some(property) = revisions.get(key) else { continue };
-            let base = self.by_property.or_default(key);
+            let base = known.by_property.or_default(key);
             if difference.is_none() {
                 base.confirmed.take().into_iter().for_each(|confirmed| revisions.release(key, confirmed));
             }
             property.use_current();
             base.next = Some((property.current(), carrier));
-            self.on_their_way.entry(carrier).or_default().push(key);
+            known.on_their_way.entry(carrier).or_default().push(key);
         }
     }
 
@@ -109,8 +121,9 @@ impl ClientBases {
     }
 
     fn resolve(&mut self, carrier: Carrier, then: impl Fn(PropertyKey, &mut ClientBase, Count)) {
-        for key in self.on_their_way.remove(&carrier).into_iter().flatten() {
-            let Some(base) = self.by_property.get_mut(key) else { continue };
+        let Some(known) = &mut self.0 else { return };
+        for key in known.on_their_way.remove(&carrier).into_iter().flatten() {
+            let Some(base) = known.by_property.get_mut(key) else { continue };
             if let Some((next, _)) = base.next.take_if(|(_, by)| *by == carrier) {
                 then(key, base, next);
             }
@@ -119,18 +132,22 @@ impl ClientBases {
 
     /// Forgets what the client keeps of the object in a slot.
     pub(crate) fn forget(&mut self, slot: u32, revisions: &Revisions) {
-        for (key, base) in self.by_property.remove_object(slot) {
-            self.release(key, base, revisions);
+        let Some(known) = &mut self.0 else { return };
+        for (key, base) in known.by_property.remove_object(slot) {
+            known.release(key, base, revisions);
         }
     }
 
     /// Forgets what the client keeps of all objects.
     pub(crate) fn clear(&mut self, revisions: &Revisions) {
-        for (key, base) in self.by_property.take() {
-            self.release(key, base, revisions);
+        let Some(mut known) = self.0.take() else { return };
+        for (key, base) in known.by_property.take() {
+            known.release(key, base, revisions);
         }
     }
+}
 
+impl Known {
     fn release(&mut self, key: PropertyKey, base: ClientBase, revisions: &Revisions) {
         if let Some((_, carrier)) = base.next
             && let Some(keys) = self.on_their_way.get_mut(&carrier)
