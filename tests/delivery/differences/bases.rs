@@ -53,7 +53,7 @@ fn logs(guests: usize) -> (Room, ObjectRef<Log>) {
 }
 
 #[test]
-fn s234_a_difference_is_made_once_for_all_clients_with_the_same_base() {
+fn s229_a_difference_is_made_once_for_all_clients_with_the_same_base() {
     let (mut room, log) = logs(32);
     for round in 0..3 {
         WRITTEN.set(0);
@@ -67,7 +67,7 @@ fn s234_a_difference_is_made_once_for_all_clients_with_the_same_base() {
 }
 
 #[test]
-fn s230_a_difference_that_is_longer_than_the_value_is_not_sent() {
+fn s225_a_difference_that_is_longer_than_the_value_is_not_sent() {
     let (mut room, page) = page(1);
     room.server[page].text = "x".into();
     room.settle();
@@ -86,7 +86,7 @@ fn s230_a_difference_that_is_longer_than_the_value_is_not_sent() {
 }
 
 #[test]
-fn s231_earlier_values_are_stored_only_while_a_client_needs_them() {
+fn s226_earlier_values_are_stored_only_while_a_client_needs_them() {
     let (mut room, page) = page(2);
     let stored = |room: &Room| room.server.memory().base_bytes;
     let at_rest = stored(&room);
@@ -112,7 +112,7 @@ fn s231_earlier_values_are_stored_only_while_a_client_needs_them() {
 }
 
 #[test]
-fn s231_s234_who_hears_nothing_holds_nobody_back_and_no_memory_without_bounds() {
+fn s226_s229_who_hears_nothing_holds_nobody_back_and_no_memory_without_bounds() {
     let (mut room, page) = page(2);
     let mut largest = 0;
     for tick in 0..500 {
@@ -133,7 +133,7 @@ fn s231_s234_who_hears_nothing_holds_nobody_back_and_no_memory_without_bounds() 
 }
 
 #[test]
-fn s230_a_base_is_not_confused_with_a_value_of_the_same_revision_in_packets() {
+fn s225_a_base_is_not_confused_with_a_value_of_the_same_revision_in_packets() {
     let (mut room, log) = logs(1);
     let id = room.guests[0].id;
     let lines = property::<Log>("lines");
@@ -154,7 +154,7 @@ fn s230_a_base_is_not_confused_with_a_value_of_the_same_revision_in_packets() {
 }
 
 #[test]
-fn s231_a_client_that_comes_later_gets_the_whole_value() {
+fn s226_a_client_that_comes_later_gets_the_whole_value() {
     let (mut room, page) = page(1);
     room.server[page].text.push('!');
     room.settle();

@@ -49,7 +49,7 @@ fn friends() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
 }
 
 #[test]
-fn s232_references_in_a_base_become_valid_with_their_objects() {
+fn s227_references_in_a_base_become_valid_with_their_objects() {
     let (mut room, one, hidden) = friends();
     assert_eq!(seen(&room, one).friends[30], ObjectRef::NULL);
     show(&mut room, hidden, true);
@@ -58,7 +58,7 @@ fn s232_references_in_a_base_become_valid_with_their_objects() {
 }
 
 #[test]
-fn s232_a_difference_keeps_references_that_were_null_on_the_client() {
+fn s227_a_difference_keeps_references_that_were_null_on_the_client() {
     let (mut room, one, hidden) = friends();
     // No reference is in the difference itself.
     room.server[one].friends.remove(10);
@@ -78,7 +78,7 @@ fn s232_a_difference_keeps_references_that_were_null_on_the_client() {
 }
 
 #[test]
-fn s232_references_become_null_and_valid_again_with_their_objects() {
+fn s227_references_become_null_and_valid_again_with_their_objects() {
     let (mut room, one, hidden) = friends();
     for _ in 0..3 {
         show(&mut room, hidden, true);

@@ -117,25 +117,25 @@ fn the_forge_makes_differences_that_are_taken() {
 }
 
 #[test]
-fn s233_differences_to_values_that_were_not_kept_are_refused() {
+fn s228_differences_to_values_that_were_not_kept_are_refused() {
     refuse("not kept", |writer| story(None, edit(7, 0, 0, b"a"), writer));
     refuse_after_story("not kept", |writer| story(None, edit(8, 0, 0, b"a"), writer));
 }
 
 #[test]
-fn s233_differences_beyond_the_end_of_a_value_are_refused() {
+fn s228_differences_beyond_the_end_of_a_value_are_refused() {
     refuse_after_story("range", |writer| story(None, edit(7, 0, 5, b""), writer));
     refuse_after_story("range", |writer| story(None, edit(7, 5, 0, b""), writer));
     refuse_after_story("range", |writer| story(None, edit(7, 4, u64::MAX >> 1, b""), writer));
 }
 
 #[test]
-fn s233_differences_that_make_no_value_are_refused() {
+fn s228_differences_that_make_no_value_are_refused() {
     refuse_after_story("UTF-8", |writer| story(None, edit(7, 1, 1, &[0xff]), writer));
 }
 
 #[test]
-fn s233_differences_of_a_wrong_length_are_refused() {
+fn s228_differences_of_a_wrong_length_are_refused() {
     refuse_after_story("", |writer| {
         update(3, STORY, writer);
         writer.write_flag(false);
@@ -151,7 +151,7 @@ fn s233_differences_of_a_wrong_length_are_refused() {
 }
 
 #[test]
-fn s231_a_client_keeps_at_most_three_values_of_a_property() {
+fn s226_a_client_keeps_at_most_three_values_of_a_property() {
     let mut client = client_with_story();
     let long = "x".repeat(1_000);
     let before = held();

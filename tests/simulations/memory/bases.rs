@@ -65,7 +65,7 @@ fn assert_about(bytes: isize, values: isize) {
 }
 
 #[test]
-fn s231_the_base_bytes_that_a_server_names_are_what_bases_take() {
+fn s226_the_base_bytes_that_a_server_names_are_what_bases_take() {
     let (mut room, pages) = pages();
     warm_up(&mut room, &pages);
     let (before, named) = (held(), room.server.memory().base_bytes);
@@ -99,7 +99,7 @@ fn r23_a_client_keeps_at_most_three_values_and_frees_them_with_their_object() {
 }
 
 #[test]
-fn s231_pages_that_come_and_go_leave_nothing() {
+fn s226_pages_that_come_and_go_leave_nothing() {
     let (mut room, first) = pages();
     warm_up(&mut room, &first);
     despawn(&mut room, &first);

@@ -14,6 +14,12 @@ use repl_core::Guid;
 /// The objects that the client saw when they were removed from the server or torn off.
 #[derive(Debug, Default)]
 pub(crate) struct LastRights {
+    /// In a box, because most clients see no removal for a long time.
+    ended: Option<Box<Ended>>,
+}
+
+#[derive(Debug, Default)]
+struct Ended {
     by_slot: BTreeMap<u32, EndedObject>,
 }
 
@@ -30,27 +36,36 @@ impl LastRights {
     /// client must see the object. Costs O(log(objects)).
     pub(crate) fn keep(&mut self, object: Guid, was_owner: bool) {
         let ended = EndedObject { generation: object.generation(), was_owner };
-        self.by_slot.insert(object.slot(), ended);
+        self.ended.get_or_insert_default().by_slot.insert(object.slot(), ended);
     }
 
     /// Returns whether the client owned an object when it was removed from the server or torn off. Returns
     /// `None` if the object was not removed or torn off, or if the client did not see it then.
     pub(crate) fn was_owner(&self, object: Guid) -> Option<bool> {
-        let ended = self.by_slot.get(&object.slot()).filter(|ended| ended.generation == object.generation());
+        let ended = self
+            .ended
+            .as_ref()
+            .and_then(|ended| ended.by_slot.get(&object.slot()))
+            .filter(|ended| ended.generation == object.generation());
         ended.map(|ended| ended.was_owner)
     }
 
     /// Records that the client has removed the object in a slot, or knows that it is torn off.
     pub(crate) fn forget(&mut self, slot: u32) {
-        self.by_slot.remove(&slot);
+        if let Some(ended) = &mut self.ended {
+            ended.by_slot.remove(&slot);
+        }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.by_slot.clear();
+        self.ended = None;
     }
 
     /// Returns about how many bytes the objects take on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.by_slot.len().saturating_mul(size_of::<(u32, EndedObject)>())
+        self.ended
+            .as_ref()
+            .map_or(0, |ended| ended.by_slot.len())
+            .saturating_mul(size_of::<(u32, EndedObject)>())
     }
 }
