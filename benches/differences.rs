@@ -1,5 +1,6 @@
-//! Properties that are sent as differences: what it costs to compare an unchanged value, to make a difference,
-//! and to send it to many clients. The same values without `delta`, and whole values, are the baselines.
+//! Properties that are sent as differences: what it costs to compare an unchanged value, to make a
+//! difference, and to send it to many clients. The same values without `delta`, and whole values, are
+//! the baselines.
 //!
 //! *Invariant:* each difference that is measured makes the new value of the old one.
 
@@ -236,8 +237,8 @@ impl<T: Sequence> Edit<T> {
     }
 }
 
-/// A server with a text, its connections, and one client that answers for all of them, because all receive the
-/// same.
+/// A server with a text, its connections, and one client that answers for all of them, because all
+/// receive the same.
 struct Scene {
     server: Server,
     page: ObjectRef<Page>,
@@ -260,8 +261,8 @@ impl Scene {
         scene
     }
 
-    /// Runs a tick with the answers of the clients. Returns the time of the server, and the bytes of the packets
-    /// to the first connection.
+    /// Runs a tick with the answers of the clients. Returns the time of the server, and the bytes of the
+    /// packets to the first connection.
     fn tick(&mut self) -> (Duration, u64) {
         let Self { server, connections, client, now, .. } = self;
         *now += TICK;

@@ -1,4 +1,5 @@
-//! A fog of war: scouts walk over a map and uncover tiles. What a team has seen is one property of 65,536 bits.
+//! A fog of war: scouts walk over a map and uncover tiles. What a team has seen is one property of
+//! 65,536 bits.
 //!
 //! The module [`fog`] says how a change of this property is sent: as the runs of tiles that differ from a map
 //! that the client has. Each team has two clients, on links that lose packets, and sees only its own chart.

@@ -1,9 +1,9 @@
 //! Replays real keystrokes on a server's document and shows them to clients over a network that delays, loses
 //! and reorders packets.
 //!
-//! The text is an [`OrderedFastArray`](repl::OrderedFastArray) of characters, or with `--plain` a `String` that
-//! is sent as differences. Each keystroke costs each client a few bytes. At the end every client must have the last
-//! text of the recording.
+//! The text is an [`OrderedFastArray`](repl::OrderedFastArray) of characters, or with `--plain` a
+//! `String` that is sent as differences. Each keystroke costs each client a few bytes. At the end every
+//! client must have the last text of the recording.
 //!
 //! *Invariant:* the arguments determine the whole output, except for the elapsed time. The texts of the
 //! clients are compared with the recording, not with the server.

@@ -1,5 +1,5 @@
-//! How a value is written that can be sent as a difference: whole, or as a difference to an earlier value that
-//! the reader has kept.
+//! How a value is written that can be sent as a difference: whole, or as a difference to an earlier
+//! value that the reader has kept.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::sync::Arc;

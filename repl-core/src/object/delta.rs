@@ -64,7 +64,8 @@ unsafe fn delta_read<T: NetSerialize, D: Delta<T>>(
     Ok(())
 }
 
-/// Reads a value without storing it. Only its length is checked if it is a difference and no values were kept.
+/// Reads a value without storing it. Only its length is checked if it is a difference and no values were
+/// kept.
 fn validate<T: NetSerialize, D: Delta<T>>(
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,

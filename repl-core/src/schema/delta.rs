@@ -12,8 +12,8 @@ use crate::schema::value::NetSerialize;
 
 /// How the differences between values of type `T` are written and read.
 ///
-/// `#[replicated(delta = module)]` makes an implementation from the functions of a module. Unreal has the same
-/// as `NetDeltaSerialize` with an `INetDeltaBaseState`.
+/// `#[replicated(delta = module)]` makes an implementation from the functions of a module. Unreal has
+/// the same as `NetDeltaSerialize` with an `INetDeltaBaseState`.
 pub trait Delta<T: NetSerialize>: 'static {
     /// Identifies the form of the differences in checksums and layouts.
     const NAME: &'static str;

@@ -29,14 +29,14 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
     .collect()
 }
 
-/// Returns the name and the version of a module's wire form. Without a name, the compiler's error says what to
-/// write.
+/// Returns the name and the version of a module's wire form. Without a name, the compiler's error says
+/// what to write.
 fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
     ["NAME", "VERSION"].map(|constant| optional(constant, private, module, span))
 }
 
-/// Returns an item of a module. If the module does not define it, its name resolves to the default in the outer
-/// block.
+/// Returns an item of a module. If the module does not define it, its name resolves to the default in
+/// the outer block.
 fn optional(item: &str, private: &TokenStream, module: &Path, span: Span) -> TokenStream {
     let item = Ident::new(item, span);
     quote_spanned! {span=>

@@ -194,8 +194,8 @@ impl<E> Log<E> {
         FollowedRevision { lineage: self.lineage(), revision: self.revision() }
     }
 
-    /// Appends an entry to a log that [records](Self::records) changes. `len` is the number of elements in the
-    /// collection.
+    /// Appends an entry to a log that [records](Self::records) changes. `len` is the number of elements
+    /// in the collection.
     pub(crate) fn append(&mut self, entry: E, len: usize)
     where
         E: PartialEq,

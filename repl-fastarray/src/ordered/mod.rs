@@ -95,11 +95,11 @@ use notes::Notes;
 ///
 /// # Cost
 ///
-/// An array takes 56 bytes (on 64-bit machines) in its object, and 56 bytes in the shadow, the copy that the
-/// server keeps of the object. An array that never had items has no other memory. The first item allocates
-/// about 600 bytes for the array and its tree. Each item needs about 40 bytes of memory in addition to its own
-/// size. After the first lookup by id, each item needs 16 to 32 bytes more. The list of changed items has at
-/// most about two entries of 8 bytes for each item.
+/// An array takes 56 bytes (on 64-bit machines) in its object, and 56 bytes in the shadow, the copy that
+/// the server keeps of the object. An array that never had items has no other memory. The first item
+/// allocates about 600 bytes for the array and its tree. Each item needs about 40 bytes of memory in
+/// addition to its own size. After the first lookup by id, each item needs 16 to 32 bytes more. The list
+/// of changed items has at most about two entries of 8 bytes for each item.
 pub struct OrderedFastArray<T> {
     /// The items. The items of a shadow (the server's copy with the values that it compared last) are in no
     /// particular order.

@@ -26,7 +26,8 @@ pub(crate) struct Findings {
     pub(crate) refusing: Vec<(u32, bool)>,
     /// The values that the comparison of the current object has refused.
     pub(crate) refused: Vec<Refusal>,
-    /// The values that were replaced of properties that are sent as differences, with their slots and handles.
+    /// The values that were replaced of properties that are sent as differences, with their slots and
+    /// handles.
     pub(crate) replaced: Vec<(u32, u32, DeltaBase)>,
     /// Memory that comparisons reuse.
     pub(crate) scratch: Scratch,

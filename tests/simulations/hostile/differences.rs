@@ -1,5 +1,5 @@
-//! Differences that no honest server sends: to values that the client has not kept, beyond the end of a value,
-//! longer than what follows.
+//! Differences that no honest server sends: to values that the client has not kept, beyond the end of a
+//! value, longer than what follows.
 //!
 //! *Invariant:* each packet is valid except for the one claim that the test is about.
 
@@ -20,8 +20,8 @@ const STORY: u64 = 13;
 #[derive(Clone, Copy)]
 enum Story<'a> {
     Whole(&'a str),
-    /// The difference to the value with this revision: after `same` bytes, `removed` are replaced. `left` is the
-    /// length of the earlier value.
+    /// The difference to the value with this revision: after `same` bytes, `removed` are replaced.
+    /// `left` is the length of the earlier value.
     Edit {
         base: u64,
         left: u64,

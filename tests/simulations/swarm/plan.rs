@@ -124,7 +124,8 @@ impl Plan {
         };
         let mtu_bytes = pick(&mut rng, &[576, 800, 1_200, 1_200, 1_472]);
         let with_bursts = rng.chance(0.4);
-        // Hoards, vaults and scrolls have separate random generators, so that seeds without them run as before.
+        // Hoards, vaults and scrolls have separate random generators, so that seeds without them run as
+        // before.
         let mut own = Rng::new(seed).fork(9);
         let mut switching = Rng::new(seed).fork(11);
         let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };

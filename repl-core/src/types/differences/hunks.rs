@@ -22,8 +22,9 @@ pub(super) struct Hunk {
 /// Two hunks with fewer units between them are one, because each hunk takes about 20 bits.
 const LEAST_BETWEEN: usize = 3;
 
-/// Finds how a new list differs from an old one. `is_same` compares a unit of the old list with one of the new
-/// list. `hashes` returns hashes of the units in both parts of an area: equal units have equal hashes.
+/// Finds how a new list differs from an old one. `is_same` compares a unit of the old list with one of
+/// the new list. `hashes` returns hashes of the units in both parts of an area: equal units have equal
+/// hashes.
 pub(super) fn hunks(
     (old, new): (usize, usize),
     is_same: impl Fn(usize, usize) -> bool,

@@ -16,8 +16,9 @@ struct Search<F> {
     found: Vec<Stretch>,
 }
 
-/// Finds the stretches that two lists have in common. `is_same` compares a unit of the old list with one of the
-/// new list. `hashes` returns hashes of the units in both parts of an area: equal units have equal hashes.
+/// Finds the stretches that two lists have in common. `is_same` compares a unit of the old list with one
+/// of the new list. `hashes` returns hashes of the units in both parts of an area: equal units have
+/// equal hashes.
 pub(super) fn stretches(
     (old, new): (usize, usize),
     is_same: impl Fn(usize, usize) -> bool,
@@ -44,7 +45,8 @@ impl<F: Fn(usize, usize) -> bool> Search<F> {
         }
     }
 
-    /// Finds the stretches in an area: with one window if there are few edits, otherwise from anchor to anchor.
+    /// Finds the stretches in an area: with one window if there are few edits, otherwise from anchor to
+    /// anchor.
     fn find(&mut self, area: Area, hashes: impl FnOnce(Area) -> (Vec<u64>, Vec<u64>)) {
         if area.is_one_sided() {
             return;
@@ -61,7 +63,8 @@ impl<F: Fn(usize, usize) -> bool> Search<F> {
         self.fill(left);
     }
 
-    /// Finds the stretches in an area up to the end of the stretch around an anchor. Returns the rest of the area.
+    /// Finds the stretches in an area up to the end of the stretch around an anchor. Returns the rest of
+    /// the area.
     fn find_anchor(&mut self, (old, new): (usize, usize), area: Area) -> Area {
         if old < area.old.0 || new < area.new.0 {
             return area; // a part of the stretch before

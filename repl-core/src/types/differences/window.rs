@@ -12,8 +12,8 @@ const MOST_EDITS: usize = 40;
 
 /// The furthest positions that are reached with few edits.
 ///
-/// With `edits` edits, of which `removed` are removals, positions are on one diagonal: the position in the new
-/// list is the position in the old list, plus the insertions, minus the removals.
+/// With `edits` edits, of which `removed` are removals, positions are on one diagonal: the position in
+/// the new list is the position in the old list, plus the insertions, minus the removals.
 #[derive(Default)]
 pub(super) struct Window {
     /// The furthest position in the old list, for each number of edits and of removals among them.
@@ -53,16 +53,16 @@ impl Window {
         std::mem::take(&mut self.found)
     }
 
-    /// Finds the stretches from the beginning of an area on. Returns the positions in both lists up to which it
-    /// searched, which are beyond the beginning if the area is not empty.
+    /// Finds the stretches from the beginning of an area on. Returns the positions in both lists up to
+    /// which it searched, which are beyond the beginning if the area is not empty.
     pub(super) fn search(&mut self, area: Area, is_same: &impl Fn(usize, usize) -> bool) -> (usize, usize) {
         let (path, old) = self.reach(area, is_same);
         self.trace(path, area);
         (area.old.0 + old, area.new.0 + path.new_position(old))
     }
 
-    /// Returns the path that reaches the end of the area, or else the furthest one, and the position in the old
-    /// list that it reaches.
+    /// Returns the path that reaches the end of the area, or else the furthest one, and the position in
+    /// the old list that it reaches.
     fn reach(&mut self, area: Area, is_same: &impl Fn(usize, usize) -> bool) -> (Path, usize) {
         self.furthest.clear();
         for edits in 0..=MOST_EDITS {
