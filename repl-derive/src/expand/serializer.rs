@@ -121,6 +121,14 @@ fn conversion_body(
     }
 }
 
+/// Returns the type that has the functions of a serialiser.
+fn declaration(container: &Container<'_>, generics: &Generics, index: usize) -> TokenStream {
+    let (ident, name) = (container.ident(), field::serializer_name(index));
+    let (_, parameters, _) = generics.split_for_impl();
+    let (declared, _, bounds) = container.generics().split_for_impl();
+    quote!(struct #name #declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #bounds;)
+}
+
 /// Returns a type that calls the functions of the module that the user names by `delta`.
 fn delta_of(
     container: &Container<'_>,
@@ -131,9 +139,9 @@ fn delta_of(
 ) -> TokenStream {
     let span =
         field::generated_span(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
-    let (ident, private) = (container.ident(), field::private_at(container, span));
+    let private = field::private_at(container, span);
+    let declaration = declaration(container, generics, index);
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let (own_declared, _, own_bounds) = container.generics().split_for_impl();
     let (name, ty) = (field::serializer_name(index), field::type_of(container, field));
     let [wire_name, wire_version] = wire_form(&private, module, span);
     let named = quote_spanned!(span=> #private::assert_named(#wire_name););
@@ -153,7 +161,7 @@ fn delta_of(
     quote! {
         const _: () = #named
 
-        struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
+        #declaration
 
         impl #declared #private::Delta<#ty> for #name #parameters #bounds {
             const NAME: &'static ::core::primitive::str = #wire_name;
@@ -194,15 +202,14 @@ fn serializer_of(
     index: usize,
     body: &Body,
 ) -> TokenStream {
-    let (ident, private) = (container.ident(), container.private());
+    let (private, declaration) = (container.private(), declaration(container, generics, index));
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let (own_declared, _, own_bounds) = container.generics().split_for_impl();
     let (name, ty) = (field::serializer_name(index), field::type_of(container, field));
     let Body { items, constants, write, read } = body;
     quote! {
         #items
 
-        struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
+        #declaration
 
         impl #declared #private::With<#ty> for #name #parameters #bounds {
             #constants
