@@ -124,6 +124,7 @@ pub mod __private {
     pub use crate::schema::codec::Format;
     pub use crate::schema::columns::Columns;
     pub use crate::schema::command::Parent;
+    pub use crate::schema::delta::Strings;
     pub use crate::schema::editor::{EditedObjects, Editor, Marker};
     pub use crate::schema::keyed::Preload;
     pub use crate::schema::map::{HashKey, SortKey};

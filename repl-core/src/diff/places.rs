@@ -33,8 +33,9 @@ pub(crate) struct Places<T> {
 struct StringPlace {
     /// The handle of the property. It is zero if the string belongs to no property.
     handle: u32,
-    /// The greatest number of bytes that are sent.
-    max_bytes: u32,
+    /// The greatest number of bytes that are copied to the shadow without the command of the property. It is
+    /// `None` if the command copies each value, because the string is sent as differences.
+    max_bytes: Option<u32>,
 }
 
 impl<T: Planned> Places<T> {
@@ -123,10 +124,10 @@ impl<T: Planned> Places<T> {
 }
 
 impl StringPlace {
-    /// A string differs from its shadow: adds its property to `copied` if the string is short enough to be
-    /// sent, and otherwise to `left`. Returns whether the string can be sent.
+    /// A string differs from its shadow: adds its property to `copied` if the string can be copied, and
+    /// otherwise to `left`. Returns whether the string can be copied.
     fn list(&self, text: &str, copied: &mut HandleSet, left: &mut HandleSet) -> bool {
-        let is_copied = text.len() <= self.max_bytes as usize;
+        let is_copied = self.max_bytes.is_some_and(|max| text.len() <= max as usize);
         let list = if is_copied { copied } else { left };
         list.insert(self.handle);
         is_copied
@@ -144,16 +145,17 @@ fn strings_and_plain_values(
     for command in program.commands_of(program.own_table()) {
         let CommandKind::Leaf(leaf) = command.kind else { continue };
         let (handle, offset, bytes) = (command.handle, command.offset as usize, leaf.bytes as usize);
-        match leaf.codec {
-            Codec::String { max_bytes, .. } => {
-                if let Some(at) = offsets.iter().position(|&known| known == offset) {
-                    strings[at] = StringPlace { handle, max_bytes };
-                }
+        if leaf.codec.is_string() {
+            let max_bytes = match leaf.codec {
+                Codec::String { max_bytes, .. } => Some(max_bytes),
+                _ => None,
+            };
+            if let Some(at) = offsets.iter().position(|&known| known == offset) {
+                strings[at] = StringPlace { handle, max_bytes };
             }
-            codec => {
-                let (is_ordinary, is_any_sent) = (ordinary.contains(handle), !codec.must_be_tried());
-                plain.push(PlainValue { handle, offset, bytes, is_ordinary, is_any_sent });
-            }
+        } else {
+            let (is_ordinary, is_any_sent) = (ordinary.contains(handle), !leaf.codec.must_be_tried());
+            plain.push(PlainValue { handle, offset, bytes, is_ordinary, is_any_sent });
         }
     }
     (strings.into(), plain)

@@ -157,6 +157,7 @@ fn read_end(bits: &BitReader<'_>) -> Result<(), ReadError> {
 impl DeltaLeaf {
     const fn of<T: NetSerialize, D: Delta<T>>() -> Self {
         Self {
+            is_string: D::STRINGS.is_some(),
             write: rendition_write::<T, D>,
             base: |value| {
                 // SAFETY: the caller guarantees that `value` points to an aligned `T`.

@@ -53,11 +53,11 @@ pub(super) unsafe fn check_text(codec: &Codec, value: *const u8) -> Result<(), W
 /// # Safety
 /// `value` points to an aligned value of the type that `codec` is for.
 pub(super) unsafe fn text_bytes(codec: &Codec, value: *const u8) -> usize {
-    match codec {
-        // SAFETY: `value` has the type that the codec states, and is borrowed for this function.
-        Codec::String { text, .. } if text.is_string => unsafe { &*value.cast::<String>() }.len(),
-        _ => 0,
+    if !codec.is_string() {
+        return 0;
     }
+    // SAFETY: `value` has the type that the codec states, and is borrowed for this function.
+    unsafe { &*value.cast::<String>() }.len()
 }
 
 #[inline]

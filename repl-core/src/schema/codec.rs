@@ -323,6 +323,15 @@ impl Codec {
         })
     }
 
+    /// Returns whether the values are of the type `String`, and are equal if and only if their bytes are.
+    pub(crate) const fn is_string(&self) -> bool {
+        match self {
+            Self::String { text, .. } => text.is_string,
+            Self::Opaque(OpaqueLeaf { delta: Some(delta), .. }) => delta.is_string,
+            _ => false,
+        }
+    }
+
     /// Returns whether some values of the type have no wire form, or have the same wire form as other values.
     /// A value of such a type is encoded as a test before it is copied to the shadow.
     pub(crate) const fn must_be_tried(&self) -> bool {

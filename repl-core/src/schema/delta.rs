@@ -5,6 +5,8 @@
 //! that arrives twice does no harm.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use std::marker::PhantomData;
+
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::delta_base::DeltaBase;
 use crate::ids::reference::ReferenceMap;
@@ -24,6 +26,11 @@ pub trait Delta<T: NetSerialize>: 'static {
 
     /// The greatest length of a value. Zero if lengths have no limit of the field's own.
     const MAX_LEN: u32 = 0;
+
+    /// Says that values of the type `T` are strings, and that two of them are the same if and only if they are
+    /// equal. So they are found in the scan of an object without a call of [`is_same`](Self::is_same).
+    #[doc(hidden)]
+    const STRINGS: Option<Strings<T>> = None;
 
     /// What both sides store of a value to which others are compared.
     type State: Send + Sync + 'static;
@@ -72,6 +79,14 @@ pub trait Delta<T: NetSerialize>: 'static {
     fn bytes(state: &Self::State) -> usize {
         size_of_val(state)
     }
+}
+
+/// The proof that `T` is `String`. Only this crate can make one.
+#[doc(hidden)]
+pub struct Strings<T>(PhantomData<T>);
+
+impl Strings<String> {
+    pub(crate) const PROOF: Self = Self(PhantomData);
 }
 
 impl DeltaBase {

@@ -27,6 +27,8 @@ pub(crate) struct OpaqueLeaf {
 /// leaf's type.
 #[derive(Clone, Copy)]
 pub(crate) struct DeltaLeaf {
+    /// Whether the values are of the type `String`, and have the same state if and only if they are equal.
+    pub(crate) is_string: bool,
     /// Writes a value as a connection needs it.
     pub(crate) write: unsafe fn(*const u8, &Rendition, &mut BitWriter) -> Result<(), WriteError>,
     /// Returns what is stored of a value to make differences to it.

@@ -9,7 +9,6 @@
 //! *Invariant:* a [`Run`] covers only replicated values that are equal if and only if their bytes are equal.
 //! A scan never reads padding.
 
-use crate::schema::codec::Codec;
 use crate::schema::contents::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
@@ -318,7 +317,7 @@ impl Draft {
                 }
             }
             Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) if !travels(property) => {}
-            Kind::Leaf(Codec::String { text, .. }) if text.is_string => draft = draft.with_string(offset),
+            Kind::Leaf(codec) if codec.is_string() => draft = draft.with_string(offset),
             Kind::Leaf(_) | Kind::Array(_) | Kind::Enum(_) | Kind::Items(_) | Kind::Entries(_) => {
                 draft.plan.rest = true;
             }

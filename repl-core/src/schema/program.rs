@@ -280,9 +280,7 @@ impl Program {
     /// Returns whether a scan of plain memory and strings covers the property at `handle`.
     pub(crate) fn is_plain(&self, handle: u32) -> bool {
         match self.kind(handle) {
-            Some(CommandKind::Leaf(leaf)) => {
-                leaf.bytes > 0 || matches!(leaf.codec, Codec::String { text, .. } if text.is_string)
-            }
+            Some(CommandKind::Leaf(leaf)) => leaf.bytes > 0 || leaf.codec.is_string(),
             _ => false,
         }
     }

@@ -7,7 +7,7 @@ use super::limit::{check_len, limited};
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 use crate::object::whole;
-use crate::schema::delta::Delta;
+use crate::schema::delta::{Delta, Strings};
 
 /// How texts of at most `MAX_LEN` bytes are sent as differences.
 pub enum TextDelta<const MAX_LEN: u32> {}
@@ -16,6 +16,7 @@ impl<const MAX_LEN: u32> Delta<String> for TextDelta<MAX_LEN> {
     const NAME: &'static str = "text delta";
     const VERSION: u32 = 1;
     const MAX_LEN: u32 = MAX_LEN;
+    const STRINGS: Option<Strings<String>> = Some(Strings::PROOF);
     type State = String;
 
     fn write_whole(value: &String, writer: &mut BitWriter) -> Result<(), WriteError> {
