@@ -18,7 +18,8 @@ use crate::server::Server;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no remote calls",
     label = "no `#[rpcs]`",
-    note = "write `#[rpcs] impl {Self} {{ #[rpc(server, reliable)] fn fire(call: &mut ServerCall<'_, Self>) {{ … }} }}`"
+    note = "write `#[rpcs] impl {Self} {{ #[rpc(server, reliable)] fn fire(call: &mut ServerCall<'_, Self>) {{ … }} }}`",
+    note = "a class has no calls of a struct inside it: declare them again, with bodies that forward to the field: `self.pawn.fire()`"
 )]
 pub trait Rpcs: Replicated {
     /// An enum with a variant for each call, which has a field for each parameter. `Debug` prints the variant

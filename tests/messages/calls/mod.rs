@@ -5,6 +5,7 @@
 //! forbidden calls.
 
 mod delivery;
+mod embedded;
 mod flood;
 mod panics;
 mod polled;
