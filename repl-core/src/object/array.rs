@@ -193,6 +193,10 @@ impl<'a> Array<'a> {
     /// Returns whether the two arrays are equal byte for byte. The function may return `false` for equal
     /// arrays.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
+        if let Some(same_variant) = self.command.shape.same_variant {
+            // SAFETY: `first` points to the enum, which has the type that the shape was made for.
+            return self.has_elements_of(other) && unsafe { same_variant(self.first, other.first) };
+        }
         let element = self.command.shape.element;
         if !self.has_elements_of(other) || !element.bitwise || self.len != other.len {
             return false;

@@ -70,5 +70,6 @@ pub(crate) const fn array_shape(
         max_len: if optional { 1 } else { crate::schema::limits::MAX_ELEMENTS },
         parts,
         resize,
+        same_variant: None,
     }
 }

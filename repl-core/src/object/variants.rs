@@ -4,10 +4,10 @@
 #![expect(unsafe_code, reason = "reaches the fields of variants")]
 
 use std::any::type_name;
-use std::ptr;
+use std::{ptr, slice};
 
 use crate::object::arrays::array_shape;
-use crate::schema::shape::{EnumShape, Kind, Shape};
+use crate::schema::shape::{ArrayShape, EnumShape, Kind, Shape};
 use crate::schema::variants::Variants;
 
 /// Returns the only element of an enum as an array: the enum itself.
@@ -46,6 +46,35 @@ unsafe fn offset<T: Variants>(value: *const u8, field: usize) -> Option<usize> {
     at.addr().checked_sub(value.addr()).filter(|offset| !at.is_null() && *offset <= size_of::<T>())
 }
 
+/// Returns whether both enums have the same variant, all its fields are plain memory, and the fields are
+/// equal byte for byte.
+///
+/// # Safety
+/// Both pointers point to an aligned `T`.
+unsafe fn same_variant<T: Variants>(one: *const u8, other: *const u8) -> bool {
+    // SAFETY: the caller guarantees this.
+    let one = unsafe { &*one.cast::<T>() };
+    // SAFETY: the caller guarantees this.
+    let other = unsafe { &*other.cast::<T>() };
+    let active = one.active();
+    let fields = T::VARIANTS.get(active).map_or(&[][..], |variant| variant.fields);
+    active == other.active()
+        && fields.iter().enumerate().all(|(index, field)| {
+            // SAFETY: the enums have the same variant, so they have the same fields, in the order of the list.
+            field.shape.bitwise
+                && unsafe { same_memory(one.field(index), other.field(index), field.shape.size) }
+        })
+}
+
+/// # Safety
+/// Both pointers point to `bytes` initialised bytes.
+unsafe fn same_memory(one: *const u8, other: *const u8, bytes: usize) -> bool {
+    // SAFETY: the caller guarantees this.
+    let one = unsafe { slice::from_raw_parts(one, bytes) };
+    // SAFETY: the caller guarantees this.
+    one == unsafe { slice::from_raw_parts(other, bytes) }
+}
+
 fn offsets<T: Variants>(variant: usize) -> Vec<usize> {
     let Some(value) = T::make(variant) else { return Vec::new() };
     let fields = T::VARIANTS.get(variant).map_or(0, |variant| variant.fields.len());
@@ -82,7 +111,10 @@ impl EnumShape {
         };
         Self {
             variants: T::VARIANTS,
-            array: array_shape(element, true, parts, resize::<T>),
+            array: ArrayShape {
+                same_variant: Some(same_variant::<T>),
+                ..array_shape(element, true, parts, resize::<T>)
+            },
             active: active::<T>,
             offset: offset::<T>,
             offsets: offsets::<T>,

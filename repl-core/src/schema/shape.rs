@@ -232,6 +232,9 @@ pub(crate) struct ArrayShape {
     /// A function that changes the length of an array. New elements have initial values. The function returns
     /// a pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
+    /// For an enum as an array: a function that returns whether two enums have the same variant and are equal
+    /// in it byte for byte. The function may return `false` for equal enums.
+    pub(crate) same_variant: Option<unsafe fn(*const u8, *const u8) -> bool>,
 }
 
 /// One variant of an enum, as the derive describes it.
