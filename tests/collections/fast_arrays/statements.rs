@@ -57,6 +57,41 @@ fn s47_w19_an_array_switched_off_is_not_sent() {
 }
 
 #[test]
+fn w19_an_array_that_nobody_marked_is_sent() {
+    let (mut room, _) = shop(1);
+    let stock: FastArray<u16> = [1, 2, 3].into_iter().collect();
+    let shop = room.server.spawn(Shop { stock, ..Shop::default() });
+    room.settle();
+    assert_eq!(seen(&room, 0, shop).stock, [1, 2, 3]);
+    room.enter();
+    room.settle();
+    assert_eq!(seen(&room, 1, shop).stock, [1, 2, 3], "a client that joins later");
+}
+
+#[test]
+fn w19_each_way_to_write_an_item_marks_it() {
+    let (mut room, shop) = shop(1);
+    room.server[shop].stock.extend([1, 2, 3, 4, 5]);
+    room.settle();
+    room.server[shop].stock[0] = 10;
+    room.settle();
+    *room.server[shop].stock.get_mut(1).unwrap() = 20;
+    room.settle();
+    room.server[shop].stock.iter_mut().skip(2).take(1).for_each(|mut item| *item = 30);
+    room.settle();
+    *room.server[shop].stock.last_mut().unwrap() = 50;
+    room.settle();
+    room.server[shop].stock.retain_mut(|item| {
+        if **item == 4 {
+            **item = 5;
+        }
+        true
+    });
+    room.settle();
+    assert_eq!(by_id(list(&seen(&room, 0, shop).stock)), [(1, 10), (2, 20), (3, 30), (4, 5), (5, 50)]);
+}
+
+#[test]
 fn s48_an_owner_gets_all_that_it_missed() {
     let (mut room, shop) = shop(2);
     let [one, other] = [0, 1].map(|guest| room.guests[guest].id);

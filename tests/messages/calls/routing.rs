@@ -108,6 +108,20 @@ fn s221_a_call_that_its_validator_rejects_does_not_run_and_ends_the_connection()
 }
 
 #[test]
+fn w18_a_call_runs_in_the_next_tick_of_the_client_after_all_packets_that_have_arrived() {
+    let (mut room, heroes) = room(1);
+    room.server.call(heroes[0]).hit(5).unwrap();
+    let with_call = room.tick_one();
+    room.server[heroes[0]].health = 7;
+    let with_value = room.tick_one();
+    room.deliver(0, &with_call);
+    room.deliver(0, &with_value);
+    assert_eq!((room.client()[heroes[0]].health, ran_on(&room, 0, heroes[0])), (7, &[][..]));
+    room.replies(0);
+    assert_eq!(ran_on(&room, 0, heroes[0]), ["hit 5"]);
+}
+
+#[test]
 fn s221_the_server_itself_is_not_validated() {
     let (mut room, heroes) = room(1);
     room.server.call(heroes[0]).fire(400).unwrap();
