@@ -103,7 +103,7 @@ fn r23_a_client_frees_the_values_of_objects_that_are_torn_off() {
     let (mut room, pages) = pages();
     warm_up(&mut room, &pages);
     let before = held();
-    pages.iter().for_each(|&page| room.server.object(page).tear_off());
+    pages.iter().for_each(|&page| _ = room.server.object(page).tear_off());
     room.settle();
     for &page in &pages {
         room.guests[0].client.object(page).remove_torn_off();
