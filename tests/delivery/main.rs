@@ -6,6 +6,8 @@ mod ends;
 #[path = "../support/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;
+#[path = "../support/linked.rs"]
+mod linked;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -2,6 +2,7 @@
 //! value that the reader has kept.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::BitSlice;
@@ -32,6 +33,8 @@ pub struct Difference {
 pub struct DifferenceBits {
     pub(super) bytes: Vec<u8>,
     pub(super) len: usize,
+    /// The assets to which the difference refers.
+    pub(super) named_assets: Box<[NonZeroU32]>,
 }
 
 impl DifferenceBits {

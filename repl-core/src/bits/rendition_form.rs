@@ -10,8 +10,9 @@ impl DifferenceBits {
     /// Takes what was written, and leaves the writer empty.
     #[must_use]
     pub fn take(writer: &mut BitWriter) -> Self {
-        let len = writer.bit_len();
-        Self { bytes: writer.take_bytes(), len }
+        let (len, named_assets) = (writer.bit_len(), writer.named_assets().into());
+        writer.forget_named_assets();
+        Self { bytes: writer.take_bytes(), len, named_assets }
     }
 }
 
@@ -31,6 +32,7 @@ impl Rendition {
         writer.write_bits((*base).into(), Revision::BITS);
         writer.write_exp_golomb(bits.len as u64, LENGTH_ORDER);
         writer.append(bits.as_slice());
+        bits.named_assets.iter().for_each(|&number| writer.name_asset(number));
         Ok(())
     }
 

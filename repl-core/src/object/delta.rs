@@ -131,7 +131,10 @@ impl<T: NetSerialize> Received<T> {
         let mut reader = whole.as_slice().reader();
         Head::read(&mut reader)?;
         let value = D::read_whole(&mut reader, references)?;
-        references.set_whole_form(whole);
+        // The references of the base may be gone. Then nothing is read again, and nobody takes the form.
+        if references.any_mentioned() {
+            references.set_whole_form(whole);
+        }
         Ok(value)
     }
 }

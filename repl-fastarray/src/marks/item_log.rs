@@ -120,6 +120,20 @@ mod tests {
     }
 
     #[test]
+    fn no_entry_from_before_hides_that_any_item_may_have_changed() {
+        let mut log = ItemLog::default();
+        let first = log.changes.follow();
+        log.touch(ItemId::FIRST, 0, 9);
+        log.touch(ItemId::FIRST.next(), 1, 9);
+        let second = log.changes.follow();
+        log.changes.skip();
+        assert_eq!([first, second].map(|known| lacking(&log, known).0), [None, None]);
+        let third = log.changes.follow();
+        log.touch(ItemId::FIRST, 0, 9);
+        assert_eq!([first, second, third].map(|known| lacking(&log, known).0), [None, None, Some(1)]);
+    }
+
+    #[test]
     fn what_was_recorded_of_old_ids_is_dropped_when_items_get_new_ones() {
         let mut log = ItemLog::default();
         log.touch(ItemId::FIRST, 0, 9);

@@ -120,3 +120,22 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         around.is_sorted_by(|one, other| one.compare_position(other).is_le())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_labels_are_noted_only_until_the_items_are_in_order() {
+        let mut array: OrderedFastArray<u16> = OrderedFastArray::new();
+        let ids = [1, 2, 3].map(|item| array.push(item));
+        for id in ids {
+            let last = array.items.get(2).map(|entry| entry.label.clone()).expect("three items");
+            let hint = array.notes_mut().runs.hint(None, None);
+            array.receive_label(id, Label::between(Some(&last), None, hint).expect("there is room"));
+            assert!(array.sort_moved());
+            assert_eq!(array.id(2), Some(id));
+            assert!(array.notes.as_ref().is_some_and(|notes| notes.relabeled.is_empty()));
+        }
+    }
+}

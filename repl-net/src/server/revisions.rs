@@ -32,6 +32,10 @@ pub(crate) fn in_packets(count: Count) -> Revision {
 /// next value whole.
 pub(crate) const MOST_BASES: usize = 32;
 
+/// Of the values that follow, half as many become bases with each so many values that are stored. So clients
+/// with different round trips share them, and [`MOST_BASES`] are enough for any number of clients.
+const BASES_PER_STEP: usize = 4;
+
 /// A value that so many changes have replaced is no base any more, because its revision in packets would soon
 /// be that of another value.
 const OLDEST: Count = Revision::MAX as Count / 2;
@@ -129,6 +133,13 @@ impl PropertyRevisions {
     /// Returns the number of the present value.
     pub(crate) fn current(&self) -> Count {
         self.current
+    }
+
+    /// Returns whether a client that has an earlier value as its base is told to keep the present one. The
+    /// answer is the same for all connections in a tick.
+    pub(crate) fn is_next_base(&self) -> bool {
+        let step = self.kept.len() / BASES_PER_STEP;
+        self.current.trailing_zeros() as usize >= step
     }
 
     /// Records that a connection may use the present value as a base.

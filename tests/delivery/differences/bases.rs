@@ -170,3 +170,170 @@ fn s226_a_client_that_comes_later_gets_the_whole_value() {
     room.settle();
     assert_eq!(room.guests[1].client[page].text, room.server[page].text);
 }
+
+#[test]
+fn s226_objects_that_were_removed_before_their_first_tick_leave_nothing() {
+    let (mut room, page) = page(1);
+    let at_rest = room.server.memory().base_bytes;
+    let pages: Vec<_> = (0..100).map(|_| room.server.spawn(super::Page::default())).collect();
+    pages.into_iter().for_each(|page| room.server.despawn(page));
+    room.settle();
+    assert_eq!(room.server.memory().base_bytes, at_rest);
+    room.server.despawn(page);
+    room.settle();
+    assert_eq!(room.server.memory().base_bytes, 0);
+}
+
+thread_local! {
+    /// Whether moods cannot be written.
+    static REFUSES: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Mood(String);
+
+impl NetSerialize for Mood {
+    const WIRE_NAME: &'static str = "mood";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        if REFUSES.get() { Err(WriteError::Other("not now")) } else { self.0.write(writer) }
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        NetSerialize::read(reader, references).map(Self)
+    }
+}
+
+/// Differences of moods that only grow.
+mod moods {
+    use super::{BitReader, BitWriter, Mood, ReadError, ReferenceMap, WriteError, lines};
+
+    pub(super) const NAME: &str = "moods";
+    pub(super) type State = Mood;
+
+    pub(super) fn write(base: &Mood, value: &Mood, writer: &mut BitWriter) -> Result<(), WriteError> {
+        lines::write(&base.0, &value.0, writer)
+    }
+
+    pub(super) fn read(
+        base: &Mood,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Mood, ReadError> {
+        lines::read(&base.0, reader, references).map(Mood)
+    }
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Person {
+    #[replicated(delta = moods)]
+    mood: Mood,
+    age: u32,
+}
+
+#[test]
+fn r23_a_value_that_was_refused_while_it_was_sent_is_no_base() {
+    let (mut room, person) = Room::furnished(
+        ServerConfig::default(),
+        |client| _ = client.register::<Person>(),
+        1,
+        |server| server.spawn(Person::default()),
+    );
+    let id = room.guests[0].id;
+    room.server.connection(id).pause();
+    (room.server[person].mood.0, room.server[person].age) = ("sad, ".repeat(50), 1);
+    room.tick();
+    // The value was accepted when it was compared. Now the packet contains only the other property.
+    room.server.connection(id).resume();
+    REFUSES.set(true);
+    let packets = room.tick_one();
+    REFUSES.set(false);
+    room.deliver(0, &packets);
+    assert_eq!((room.client()[person].age, &*room.client()[person].mood.0), (1, ""));
+    room.acknowledge();
+    room.server[person].mood.0 += "no longer";
+    room.settle();
+    assert_eq!(room.client()[person].mood, room.server[person].mood);
+}
+
+/// Delivers everything to the client for some time, but nothing from the client to the server, so that the
+/// server sends a value again and again.
+fn without_acks(room: &mut Room) {
+    for _ in 0..120 {
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+        room.replies(0);
+    }
+}
+
+#[test]
+fn r23_a_client_keeps_its_base_while_all_acks_are_lost() {
+    let (mut room, page) = page(1);
+    for letter in ["a", "b"] {
+        room.server[page].text.replace_range(7..8, letter);
+        room.settle();
+    }
+    for letter in ["c", "d", "e", "f"] {
+        room.server[page].text.replace_range(7..8, letter);
+        without_acks(&mut room);
+        assert_eq!(room.client()[page].text, room.server[page].text);
+    }
+    room.settle();
+    assert_eq!(room.client()[page].text, room.server[page].text);
+}
+
+#[test]
+fn r23_no_difference_is_made_to_a_value_from_before_a_whole_one() {
+    let (mut room, page) = page(1);
+    for letter in ["a", "b"] {
+        room.server[page].text.replace_range(7..8, letter);
+        room.settle();
+    }
+    let known = room.server[page].text.clone();
+    for letter in ["c", "d", "e"] {
+        // Shorter than any difference.
+        room.server[page].text = letter.into();
+        without_acks(&mut room);
+        assert_eq!(room.client()[page].text, letter);
+    }
+    // The client has kept the last values that were sent whole, and no longer this one.
+    room.server[page].text = known + "!";
+    room.settle();
+    assert_eq!(room.client()[page].text, room.server[page].text);
+}
+
+/// Returns a text that has little in common with the same text for another number.
+fn text_of(number: usize) -> String {
+    (0..600).map(|at| char::from(b'a' + (at * at * (2 * number + 1) / 5 % 26) as u8)).collect()
+}
+
+/// Sets the text of the page and sends it to one of the guests, which are all paused. Returns the size of the
+/// packets.
+fn send_text(room: &mut Room, page: ObjectRef<super::Page>, guest: usize, text: String) -> usize {
+    let id = room.guests[guest].id;
+    room.server[page].text = text;
+    room.server.connection(id).resume();
+    let packets = room.tick();
+    room.deliver(guest, &packets[guest]);
+    assert_eq!(room.guests[guest].client[page].text, room.server[page].text);
+    let replies = room.replies(guest);
+    room.hear(guest, &replies);
+    room.server.connection(id).pause();
+    size(&packets[guest])
+}
+
+#[test]
+fn s226_the_oldest_values_are_dropped_first() {
+    let (mut room, page) = page(40);
+    let ids: Vec<_> = room.guests.iter().map(|guest| guest.id).collect();
+    ids.into_iter().for_each(|id| _ = room.server.connection(id).pause());
+    for guest in 0..40 {
+        let bytes = send_text(&mut room, page, guest, text_of(guest));
+        assert!(bytes > 500, "guest {guest}: {bytes} bytes for an entirely different text");
+    }
+    for (guest, is_stored) in [(38, true), (14, true), (2, false)] {
+        let bytes = send_text(&mut room, page, guest, text_of(guest) + ".");
+        assert_eq!(bytes < 60, is_stored, "guest {guest}: {bytes} bytes");
+    }
+}

@@ -15,6 +15,23 @@ struct Unit {
     number: u32,
 }
 
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Group {
+    #[replicated(delta)]
+    members: Vec<ObjectRef<Unit>>,
+    leader: ObjectRef<Unit>,
+}
+
+struct Mesh;
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Prop {
+    #[replicated(delta)]
+    meshes: Vec<AssetRef<Mesh>>,
+}
+
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 struct Name {
     of: Option<ObjectRef<Unit>>,
@@ -88,4 +105,45 @@ fn s227_references_become_null_and_valid_again_with_their_objects() {
         room.server[one].friends.insert(0, one);
         room.settle();
     }
+}
+
+#[test]
+fn s227_a_reference_after_a_value_that_lost_its_references_becomes_valid() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Unit>().register::<Group>();
+    });
+    let hidden = room.server.spawn(Unit::default());
+    let group = room.server.spawn(Group::default());
+    room.enter();
+    show(&mut room, hidden, false);
+    let members = (0..60).map(|at| if at == 30 { hidden } else { ObjectRef::NULL });
+    room.server[group].members = members.collect();
+    room.settle();
+    // The difference makes a value without references of one with a reference. The next property has one.
+    room.server[group].members[30] = ObjectRef::NULL;
+    room.server[group].leader = hidden;
+    room.settle();
+    show(&mut room, hidden, true);
+    assert_eq!(room.client()[group].leader, hidden);
+    assert_eq!(room.client()[group].members, [ObjectRef::NULL; 60]);
+}
+
+#[test]
+fn s227_s200_a_difference_names_its_assets() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register_assets().register::<Prop>();
+    });
+    room.server.register_assets();
+    let prop = room.server.spawn(Prop::default());
+    room.enter();
+    let paths: Vec<String> = (0..50).map(|number| format!("meshes/{number}")).collect();
+    paths.iter().for_each(|path| room.guests[0].client.assets().add(path));
+    let meshes: Vec<AssetRef<Mesh>> = paths.iter().map(|path| room.server.assets().add(path)).collect();
+    room.server[prop].meshes = meshes[..40].to_vec();
+    room.settle();
+    room.server[prop].meshes.push(meshes[45]);
+    let packets = room.tick_one();
+    assert!(size(&packets) < 60, "{} bytes are no difference", size(&packets));
+    room.deliver(0, &packets);
+    assert_eq!(room.client()[prop].meshes, room.server[prop].meshes);
 }

@@ -6,6 +6,7 @@ use repl::prelude::*;
 use repl::sim::{LinkConditions, Network, PeerId};
 
 use super::Page;
+use crate::linked::Linked;
 
 const TICK: Duration = Duration::from_millis(33);
 
@@ -66,4 +67,38 @@ fn r23_differences_go_on_at_any_round_trip() {
         let bytes = bytes_of_typing(Duration::from_millis(millis));
         assert!(bytes <= most, "{millis} ms: {bytes} bytes a tick");
     }
+}
+
+#[test]
+fn s229_many_clients_with_different_round_trips_get_each_change() {
+    const GUESTS: u64 = 40;
+    const TICKS: usize = 60;
+    let server = Server::new(ServerConfig {
+        congestion_control: repl::CongestionControl::Off,
+        ..ServerConfig::default()
+    });
+    let mut linked = Linked::new(server, 3);
+    linked.server.register::<Page>();
+    let page = linked.server.spawn(Page { text: super::text(3_600), ..Page::default() });
+    for guest in 0..GUESTS {
+        let mut client = Client::new(ClientConfig::default(), Session::for_tests(100 + guest));
+        client.register::<Page>();
+        // Between 9 and 18 ticks in each direction.
+        let latency = Duration::from_millis(150 + 4 * guest);
+        let link = LinkConditions { latency, ..LinkConditions::perfect() };
+        linked.connect(client, link, link);
+    }
+    let mut shown = vec![(String::new(), 0); GUESTS as usize];
+    for tick in 0..200 + TICKS {
+        let letter = if tick % 2 == 0 { "!" } else { "?" };
+        linked.server[page].text.replace_range(tick * 7..=tick * 7, letter);
+        linked.tick();
+        for (guest, (text, changes)) in linked.guests.iter().zip(&mut shown).filter(|_| tick >= 200) {
+            let new = &guest.client[page].text;
+            *changes += usize::from(new != text);
+            text.clone_from(new);
+        }
+    }
+    let least = shown.iter().map(|(_, changes)| *changes).min().expect("there are guests");
+    assert!(least > TICKS * 9 / 10, "a client has seen {least} of {TICKS} changes");
 }

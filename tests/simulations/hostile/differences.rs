@@ -151,6 +151,19 @@ fn s228_differences_of_a_wrong_length_are_refused() {
 }
 
 #[test]
+fn r23_a_value_replaces_the_kept_one_with_the_same_revision() {
+    let mut client = client_with_story();
+    let edit = Story::Edit { base: 7, left: 5, same: 5, removed: 0, inserted: b"!" };
+    for (sequence, keeps, change, shown) in
+        [(2, Some(7), Story::Whole("twice"), "twice"), (3, None, edit, "twice!")]
+    {
+        let packet = packet(sequence, |writer| story(keeps, change, writer));
+        client.receive(Duration::ZERO, &packet).expect("nothing is wrong with it");
+        assert_eq!(story_of(&client), shown);
+    }
+}
+
+#[test]
 fn s226_a_client_keeps_at_most_three_values_of_a_property() {
     let mut client = client_with_story();
     let long = "x".repeat(1_000);

@@ -99,6 +99,24 @@ fn r23_a_client_keeps_at_most_three_values_and_frees_them_with_their_object() {
 }
 
 #[test]
+fn r23_a_client_frees_the_values_of_objects_that_are_torn_off() {
+    let (mut room, pages) = pages();
+    warm_up(&mut room, &pages);
+    let before = held();
+    pages.iter().for_each(|&page| _ = room.server.object(page).tear_off());
+    room.settle();
+    for &page in &pages {
+        room.guests[0].client.object(page).remove_torn_off();
+        room.server.despawn(page);
+    }
+    (0..600).for_each(|_| _ = room.step());
+    room.polled(0);
+    // The server frees the values and their shadows, the client its values and the two that it keeps at rest.
+    let freed = before - held();
+    assert!(freed > 5 * VALUES * 98 / 100, "{freed} B were freed of values of {VALUES} B");
+}
+
+#[test]
 fn s226_pages_that_come_and_go_leave_nothing() {
     let (mut room, first) = pages();
     warm_up(&mut room, &first);

@@ -88,3 +88,32 @@ pub(super) fn read_hunks<B>(
     same(built, at..old);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the hunks between two texts: how many bytes are the same, how many are removed, and where the
+    /// inserted ones are in the new text.
+    fn between(old: &str, new: &str) -> Vec<(usize, usize, Range<usize>)> {
+        let (old, new) = (old.as_bytes(), new.as_bytes());
+        let hashes = |bytes: &[u8], (start, end)| bytes[start..end].iter().map(|&byte| byte.into()).collect();
+        let is_same = |one: usize, other: usize| old[one] == new[other];
+        let found =
+            hunks((old.len(), new.len()), is_same, |area| (hashes(old, area.old), hashes(new, area.new)));
+        found.into_iter().map(|Hunk { same, removed, inserted }| (same, removed, inserted)).collect()
+    }
+
+    #[test]
+    fn units_at_both_ends_are_not_sent_even_if_they_are_few() {
+        assert_eq!(between("ab", "a-b"), [(1, 0, 1..2)]);
+        assert_eq!(between("abc", "-abc"), [(0, 0, 0..1)]);
+        assert_eq!(between("ab", "ab"), []);
+    }
+
+    #[test]
+    fn a_few_units_between_two_changes_are_sent_with_them() {
+        assert_eq!(between("0123456789abc", "01234_67_9abc"), [(5, 4, 5..9)]);
+        assert_eq!(between("0123456789abc", "01234_678_abc"), [(5, 1, 5..6), (3, 1, 9..10)]);
+    }
+}

@@ -105,3 +105,45 @@ impl<T: Property + NetSerialize + Clone + Send + Sync, const MAX_LEN: u32> Delta
         state.capacity().saturating_mul(size_of::<T>()).saturating_add(size_of::<Vec<T>>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::reference::NoObjects;
+
+    fn difference(base: &Vec<u32>, value: &Vec<u32>) -> BitWriter {
+        let mut writer = BitWriter::new();
+        ListDelta::<20_000>::write(base, value, &mut writer).expect("it fits");
+        writer
+    }
+
+    fn read<const MAX_LEN: u32>(base: &Vec<u32>, bits: &mut BitWriter) -> Result<Vec<u32>, ReadError> {
+        let references = &mut ReferenceMap::new(&NoObjects);
+        ListDelta::<MAX_LEN>::read(base, &mut bits.as_slice().reader(), references)
+    }
+
+    #[test]
+    fn s228_no_difference_makes_a_list_that_is_too_long() {
+        let base: Vec<u32> = (0..80).collect();
+        for at in [0, 40, 80] {
+            let mut value = base.clone();
+            value.splice(at..at, 100..120);
+            let mut bits = difference(&base, &value);
+            assert_eq!(read::<100>(&base, &mut bits), Ok(value));
+            let refused = read::<99>(&base, &mut bits);
+            assert!(matches!(refused, Err(ReadError::TooLong { .. })), "at {at}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_that_are_inserted_into_a_long_list_cost_only_their_elements() {
+        let base: Vec<u32> = (0..9_000).map(|at| at * 7_919).collect();
+        let mut value = base.clone();
+        for at in (0..30).rev() {
+            value.splice(at * 300..at * 300, (0..50).map(|element| 1 << 31 | at as u32 * 997 + element));
+        }
+        let mut bits = difference(&base, &value);
+        assert!(bits.bit_len() < 30 * 50 * 33, "{} bits", bits.bit_len());
+        assert_eq!(read::<20_000>(&base, &mut bits), Ok(value));
+    }
+}

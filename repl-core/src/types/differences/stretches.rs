@@ -175,6 +175,56 @@ mod tests {
     }
 
     #[test]
+    fn blocks_are_found_between_insertions_that_are_longer_than_a_window() {
+        let old = random(9_000, 1 << 20, 1);
+        let insert = |(block, seed): (&[u32], u32)| [&random(50, 1 << 20, seed), block].concat();
+        let new: Vec<u32> = old.chunks(30).zip(2..).flat_map(insert).collect();
+        assert_eq!(checked(&old, &new), 9_000);
+    }
+
+    #[test]
+    fn the_larger_one_of_two_blocks_that_changed_places_is_found() {
+        let (small, large) = (random(4_000, 1 << 20, 1), random(6_000, 1 << 20, 2));
+        assert_eq!(checked(&[&*large, &small].concat(), &[&*small, &large].concat()), 6_000);
+    }
+
+    #[test]
+    fn blocks_that_occur_twice_are_found_by_what_is_between_them() {
+        let (block, between) = (random(1_000, 1 << 20, 1), random(500, 1 << 20, 2));
+        let old = [&*block, &between, &block].concat();
+        let new = [&random(100, 1 << 20, 3), &*old, &random(100, 1 << 20, 4)].concat();
+        assert_eq!(checked(&old, &new), 2_500);
+    }
+
+    #[test]
+    fn units_that_occur_before_and_after_a_removed_block_belong_to_one_stretch() {
+        let [before, removed, after] = [1, 2, 3].map(|seed| random(1_000, 1 << 20, seed));
+        let twice = random(5, 1 << 20, 4);
+        let old = [&[1], &*before, &twice, &removed, &twice, &after, &[2]].concat();
+        let new = [&[3], &*before, &twice, &after, &[4]].concat();
+        assert_eq!(checked(&old, &new), 2_005);
+    }
+
+    #[test]
+    fn many_windows_follow_each_other_where_no_row_occurs_in_both_lists() {
+        let old = random(10_000, 26, 1);
+        let mut new = old.clone();
+        new.iter_mut().step_by(5).for_each(|unit| *unit += 100);
+        let same = checked(&old, &new);
+        assert!(same >= 7_900, "{same} units");
+    }
+
+    #[test]
+    fn units_between_many_equal_ones_are_found() {
+        let old = vec![0; 5_000];
+        let mut new = old.clone();
+        new.insert(4_000, 1);
+        new.insert(1_000, 1);
+        assert_eq!(checked(&old, &new), 5_000);
+        assert_eq!(found(&old, &new).0.len(), 3);
+    }
+
+    #[test]
     fn lists_of_any_contents_are_compared_in_linear_time() {
         const LEN: usize = 6_000;
         for end in [1, 2, 4, 26, 1_000, 1 << 20] {

@@ -82,3 +82,30 @@ impl<const MAX_LEN: u32> Delta<String> for TextDelta<MAX_LEN> {
         state.capacity().saturating_add(size_of::<String>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::reference::NoObjects;
+
+    #[test]
+    fn s228_no_difference_makes_a_text_that_is_too_long() {
+        let base = "eight by".to_owned();
+        for value in ["more eight by", "eight, no, by", "eight by more"] {
+            let mut writer = BitWriter::new();
+            TextDelta::<100>::write(&base, &value.to_owned(), &mut writer).expect("it fits");
+            let read = |reader: &mut BitReader<'_>, is_limited: bool| {
+                let references = &mut ReferenceMap::new(&NoObjects);
+                if is_limited {
+                    TextDelta::<12>::read(&base, reader, references)
+                } else {
+                    TextDelta::<13>::read(&base, reader, references)
+                }
+            };
+            let bits = writer.as_slice();
+            assert_eq!(read(&mut bits.reader(), false).as_deref(), Ok(value));
+            let refused = read(&mut bits.reader(), true);
+            assert!(matches!(refused, Err(ReadError::TooLong { .. })), "{value}: {refused:?}");
+        }
+    }
+}

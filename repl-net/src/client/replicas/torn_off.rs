@@ -24,6 +24,7 @@ impl Replicas {
         self.updates.push(ObjectRef::new(known), UpdateKind::TornOff, column.program());
         self.slots.close(slot, false);
         self.mentions.remove_object(slot);
+        self.kept_bases.remove(slot);
         self.paths.remove(slot);
         self.slots.torn_off.insert(known, class);
     }

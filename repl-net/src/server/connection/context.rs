@@ -95,6 +95,9 @@ impl PassScratch {
         bases.renditions(slot, list, world, renditions);
         values.set_renditions(renditions);
         let refused = world.store.write_values(slot, list, recipe, values);
+        if !refused.is_empty() {
+            renditions.retain(|(handle, _)| list.handles().contains(*handle));
+        }
         named_assets.extend(values.named_assets());
         refused
     }

@@ -71,7 +71,7 @@ impl World {
         if self.store.columns.iter().all(|column| column.deltas().is_empty()) {
             return;
         }
-        for slot in self.changes.newborn.iter() {
+        for slot in self.changes.newborn.iter().filter(|&slot| self.store.occupant(slot).alive) {
             let deltas = self.store.column_of(slot).deltas();
             self.revisions.begin(slot, deltas.iter());
         }

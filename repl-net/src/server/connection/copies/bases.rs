@@ -72,7 +72,8 @@ impl ClientBases {
         let base = self.base((slot, handle));
         let difference =
             base.confirmed.and_then(|base| property.difference(base, (column.rows(), row, handle)));
-        let keeps = base.next.is_none().then(|| in_packets(property.current()));
+        let is_kept = base.next.is_none() && (difference.is_none() || property.is_next_base());
+        let keeps = is_kept.then(|| in_packets(property.current()));
         Some((handle, Rendition { keeps, difference }))
     }
 
