@@ -102,3 +102,23 @@ fn s229_many_clients_with_different_round_trips_get_each_change() {
     let least = shown.iter().map(|(_, changes)| *changes).min().expect("there are guests");
     assert!(least > TICKS * 9 / 10, "a client has seen {least} of {TICKS} changes");
 }
+
+#[test]
+fn r23_after_a_thousand_lost_packets_the_value_arrives() {
+    let (mut room, page) = super::page(1);
+    let mut lost = 0;
+    for tick in 0..1_100 {
+        let text = &mut room.server[page].text;
+        let at = tick * 7 % text.len();
+        text.replace_range(at..=at, if tick % 2 == 0 { "!" } else { "?" });
+        let packets = room.tick_one();
+        lost += packets.len();
+        // One packet of twenty keeps the connection alive.
+        if lost.is_multiple_of(20) {
+            room.deliver(0, &packets);
+        }
+        room.acknowledge();
+    }
+    room.settle();
+    assert_eq!(room.client()[page].text, room.server[page].text);
+}
