@@ -21,7 +21,7 @@ use repl_core::{ConditionMasks, HandleSet, ObjectRef, PropertyIndex, Replicated}
 
 use super::cells::area::Position;
 use super::cells::sight::SightScratch;
-use super::cells::{Audience, Cells, Group};
+use super::cells::{Cells, Group, Relevancy};
 use super::changes::Changes;
 use super::column::{Column, TypedColumn};
 use super::dormancy::Dormancies;
@@ -62,9 +62,9 @@ pub(crate) struct World {
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
-    /// The audience of each object whose audience is not [`Everyone`](Audience::Everyone), by slot. It
-    /// restricts which connections see the object.
-    pub(crate) audiences: BTreeMap<u32, Audience>,
+    /// The audience of each object whose audience is not [`Always`](Relevancy::Always), by slot. It restricts
+    /// which connections see the object.
+    pub(crate) audiences: BTreeMap<u32, Relevancy>,
     /// The names of objects in logs, by slot. The user sets them.
     pub(super) names: BTreeMap<u32, Box<str>>,
     pub(crate) changes: Changes,
@@ -353,11 +353,16 @@ impl World {
         all
     }
 
-    /// Returns the objects that have a group as their audience, and the objects attached to them.
+    /// Returns the objects that have a group in their audience or in their combined relevancy, and the
+    /// objects attached to them.
     pub(crate) fn seen_by_group(&self, group: Group) -> Vec<u32> {
-        let wanted = Audience::Group(group);
-        let slots = self.audiences.iter().filter(|(_, audience)| **audience == wanted);
-        slots.flat_map(|(&slot, _)| self.cells.with_attached(slot)).collect()
+        let audiences = self.audiences.iter().map(|(&slot, audience)| (slot, audience));
+        let combined = self.cells.combined().iter().filter_map(|slot| {
+            let relevancy = self.cells.combination(self.cells.rule(slot))?;
+            Some((slot, relevancy))
+        });
+        let named = audiences.chain(combined).filter(|(_, relevancy)| relevancy.names_group(group));
+        named.flat_map(|(slot, _)| self.cells.with_attached(slot)).collect()
     }
 
     /// Removes an object from the server. `holders` is the number of connections that use the slot of the

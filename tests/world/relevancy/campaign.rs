@@ -2,7 +2,7 @@
 
 use repl::prelude::*;
 use repl::sim::Rng;
-use repl::{Area, Audience, Group, Position};
+use repl::{Area, Group, Position};
 
 use super::{Creature, RADIUS, creature, room_with};
 use crate::relevancy::model::{Kind, Model, NEAR_RADIUS, Object, Viewer};
@@ -55,12 +55,31 @@ impl World {
             relevancy: Kind::Located,
             owner: None,
             owner_object: None,
-            audience: Audience::Everyone,
+            audience: Kind::Always,
             is_subobject: false,
             hidden_from: Default::default(),
             positions: [[x, y]; 3],
         };
         self.model.objects.insert(self.references.len() - 1, object);
+    }
+
+    /// Returns a combination of groups, owners and the relevancies in `others`, at most `depth` levels deep.
+    fn combination(&mut self, others: &[Kind], depth: u32) -> Kind {
+        let choices = if depth == 0 { 5 } else { 9 };
+        match self.rng.below(choices) {
+            0 => Kind::OwnerOnly,
+            1 => [Kind::Nobody, Kind::Always][self.rng.below(2) as usize].clone(),
+            2..5 if !others.is_empty() && self.rng.chance(0.5) => {
+                others[self.rng.below(others.len() as u64) as usize].clone()
+            }
+            2..5 => Kind::Group(self.rng.below(3) as u32),
+            5 => Kind::Not(Box::new(self.combination(others, depth - 1))),
+            kind => {
+                let count = self.rng.below(4);
+                let parts = (0..count).map(|_| self.combination(others, depth - 1)).collect();
+                if kind == 6 { Kind::All(parts) } else { Kind::Any(parts) }
+            }
+        }
     }
 
     /// Changes one thing in the world and in the model.
@@ -110,16 +129,20 @@ impl World {
             }
             6 => {
                 let other = self.any_object().expect("there is one");
-                let kind = match self.rng.below(7) {
+                let kind = match self.rng.below(10) {
                     0 => Kind::Always,
                     1 => Kind::OwnerOnly,
                     2 => Kind::Group(self.rng.below(3) as u32),
                     4 => Kind::Nobody,
+                    7.. => self.combination(&[Kind::Located], 2),
                     3 if !self.model.is_attached(other, object) => Kind::AttachedTo(other),
                     _ => Kind::Located,
                 };
                 let references = &self.references;
-                self.room.server.object(reference).set_relevancy(kind.relevancy(|at| references[at].erase()));
+                self.room
+                    .server
+                    .object(reference)
+                    .set_relevancy(kind.relevancy(&|at| references[at].erase()));
                 self.model.set_relevancy(object, kind);
             }
             12 => {
@@ -136,11 +159,11 @@ impl World {
                 false => _ = self.room.server.connection(id).resume(),
             },
             15 => {
-                let group = Group(self.rng.below(3) as u32);
-                let audiences =
-                    [Audience::Everyone, Audience::Owner, Audience::NotOwner, Audience::Group(group)];
-                let audience = *self.rng.pick(&audiences).expect("audiences");
-                self.room.server.object(reference).set_audience(audience);
+                let audience = match self.rng.below(5) {
+                    0 | 1 => Kind::Always,
+                    _ => self.combination(&[], 1),
+                };
+                self.room.server.object(reference).set_audience(audience.relevancy(&|_| ObjectRef::NULL));
                 self.model.objects.get_mut(&object).expect("it exists").audience = audience;
             }
             16 => {
@@ -151,7 +174,7 @@ impl World {
                     relevancy: Kind::AttachedTo(object),
                     owner: None,
                     owner_object: Some(object),
-                    audience: Audience::Everyone,
+                    audience: Kind::Always,
                     is_subobject: true,
                     hidden_from: Default::default(),
                     positions: [[x, y]; 3],

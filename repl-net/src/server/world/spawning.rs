@@ -115,10 +115,15 @@ impl World {
     /// setting for a single client hides the object, or an object to which it is attached.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
-            && (self.audiences.is_empty() || self.cells.parent(slot).is_none())
+            && (self.are_seen_alike() || self.cells.parent(slot).is_none())
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
             && !self.paths.is_static(slot)
+    }
+
+    /// Returns whether no object has an audience or a combined relevancy.
+    fn are_seen_alike(&self) -> bool {
+        self.audiences.is_empty() && self.cells.combined().is_empty()
     }
 
     /// Returns the slot of the existing object with this path.

@@ -149,7 +149,7 @@ impl ObjectStates {
     }
 
     pub(super) fn is_in(&self, group: Group) -> bool {
-        self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
+        self.view.is_in(group)
     }
 
     /// Removes and returns the sight of the client.
