@@ -12,9 +12,32 @@ const GUESTS: usize = 4;
 /// How far creatures and viewpoints are from zero, at most.
 const EXTENT: f32 = 300.0;
 
+/// Says who sees a creature, by its values and by everything that a function may read of a viewer.
+fn verdict(
+    creature: &Creature,
+    is_owner: bool,
+    is_in: impl Fn(u32) -> bool,
+    mut viewpoints: impl Iterator<Item = [f32; 2]>,
+) -> bool {
+    let [x, y] = creature.position;
+    match creature.health % 4 {
+        0 => is_in(creature.health / 4 % 3),
+        1 => viewpoints.any(|[at_x, at_y]| (x - at_x).hypot(y - at_y) < 150.0),
+        2 => x > 0.0,
+        _ => is_owner || is_in(0) && is_in(1),
+    }
+}
+
+fn is_seen(creature: &Creature, viewer: &repl::Viewer<'_>) -> bool {
+    let viewpoints = viewer.viewpoints.iter().map(|&[x, y, _]| [x, y]);
+    verdict(creature, viewer.is_owner, |group| viewer.is_in_group(Group(group)), viewpoints)
+}
+
 struct World {
     room: Room,
     model: Model,
+    /// Whether the class has a function that decides who sees its objects.
+    has_function: bool,
     rng: Rng,
     references: Vec<ObjectRef<Creature>>,
     loss: f64,
@@ -33,10 +56,15 @@ impl World {
         if seed % 3 == 2 {
             area = area.slower_beyond(40.0, 3).slower_beyond(80.0, 5);
         }
-        let room = room_with(area, GUESTS);
+        let mut room = room_with(area, GUESTS);
+        let has_function = seed % 5 < 3;
+        if has_function {
+            room.server.class::<Creature>().set_relevancy_by(is_seen);
+        }
         let model = Model { viewers: vec![Viewer::default(); GUESTS], has_far, ..Model::default() };
         let loss = [0.0, 0.1, 0.4][rng.below(3) as usize];
-        Self { room, model, rng, references: Vec::new(), loss, shown: vec![Vec::new(); GUESTS] }
+        let (references, shown) = (Vec::new(), vec![Vec::new(); GUESTS]);
+        Self { room, model, has_function, rng, references, loss, shown }
     }
 
     fn point(&mut self) -> [f32; 2] {
@@ -52,7 +80,10 @@ impl World {
         let [x, y] = self.point();
         self.references.push(self.room.server.spawn(creature(x, y)));
         let object = Object {
-            relevancy: Kind::Located,
+            relevancy: match self.has_function {
+                true => Kind::All(vec![Kind::Located, Kind::Computed]),
+                false => Kind::Located,
+            },
             owner: None,
             owner_object: None,
             audience: Kind::Always,
@@ -134,6 +165,7 @@ impl World {
                     1 => Kind::OwnerOnly,
                     2 => Kind::Group(self.rng.below(3) as u32),
                     4 => Kind::Nobody,
+                    7.. if self.has_function => self.combination(&[Kind::Located, Kind::Computed], 2),
                     7.. => self.combination(&[Kind::Located], 2),
                     3 if !self.model.is_attached(other, object) => Kind::AttachedTo(other),
                     _ => Kind::Located,
@@ -161,6 +193,7 @@ impl World {
             15 => {
                 let audience = match self.rng.below(5) {
                     0 | 1 => Kind::Always,
+                    2 if self.has_function => self.combination(&[Kind::Computed], 1),
                     _ => self.combination(&[], 1),
                 };
                 self.room.server.object(reference).set_audience(audience.relevancy(&|_| ObjectRef::NULL));
@@ -221,10 +254,30 @@ impl World {
         }
     }
 
+    /// Calls the function for each viewer and each object whose relevancy or audience asks for it.
+    fn call_function(&mut self) {
+        let asks = |object: &Object| object.relevancy.is_computed() || object.audience.is_computed();
+        let asking: Vec<usize> =
+            self.model.objects.iter().filter(|(_, o)| asks(o)).map(|(&at, _)| at).collect();
+        for (guest, &object) in (0..GUESTS).flat_map(|guest| asking.iter().map(move |object| (guest, object)))
+        {
+            let viewer = &self.model.viewers[guest];
+            let is_owner = self.model.owner(object) == Some(guest);
+            let is_in = |group| viewer.groups.contains(&group);
+            let creature = &self.room.server[self.references[object]];
+            if verdict(creature, is_owner, is_in, viewer.newest_viewpoints.iter().copied()) {
+                self.model.verdicts.insert((guest, object));
+            } else {
+                self.model.verdicts.remove(&(guest, object));
+            }
+        }
+    }
+
     /// Runs one tick. Some packets are lost in each direction.
     fn tick(&mut self) {
         let packets = self.room.tick();
         self.model.tick();
+        self.call_function();
         self.assert_equal();
         for (guest, packets) in packets.into_iter().enumerate() {
             let arriving: Vec<_> = packets.into_iter().filter(|_| !self.rng.chance(self.loss)).collect();

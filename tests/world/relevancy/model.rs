@@ -38,6 +38,7 @@ pub(crate) enum Kind {
     Located,
     AttachedTo(usize),
     Nobody,
+    Computed,
     Any(Vec<Self>),
     All(Vec<Self>),
     Not(Box<Self>),
@@ -59,6 +60,16 @@ impl Sight {
 }
 
 impl Kind {
+    /// Whether the function of the class is a part of this relevancy.
+    pub(crate) fn is_computed(&self) -> bool {
+        match self {
+            Self::Computed => true,
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::is_computed),
+            Self::Not(part) => part.is_computed(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn relevancy(&self, reference: &dyn Fn(usize) -> repl::ObjectRef<()>) -> Relevancy {
         let all = |parts: &[Self]| parts.iter().map(|part| part.relevancy(reference)).collect::<Vec<_>>();
         match self {
@@ -68,6 +79,7 @@ impl Kind {
             Self::Located => Relevancy::Located,
             Self::AttachedTo(parent) => Relevancy::AttachedTo(reference(*parent)),
             Self::Nobody => Relevancy::Nobody,
+            Self::Computed => Relevancy::Computed,
             Self::Any(parts) => Relevancy::any(all(parts)),
             Self::All(parts) => Relevancy::all(all(parts)),
             Self::Not(part) => Relevancy::not(part.relevancy(reference)),
@@ -78,7 +90,10 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Viewer {
     pub(crate) groups: BTreeSet<u32>,
+    /// The viewpoints for which the cells in sight were computed last.
     viewpoints: Vec<[f32; 2]>,
+    /// The newest viewpoints, which functions get.
+    pub(crate) newest_viewpoints: Vec<[f32; 2]>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -87,6 +102,8 @@ pub(crate) struct Model {
     pub(crate) viewers: Vec<Viewer>,
     /// The pairs of viewers and objects that they see.
     pub(crate) shown: BTreeSet<(usize, usize)>,
+    /// The pairs of viewers and objects for which the function of the class has returned true.
+    pub(crate) verdicts: BTreeSet<(usize, usize)>,
     /// Whether viewers do not see the `NearOnly` properties of far objects.
     pub(crate) has_far: bool,
 }
@@ -156,7 +173,7 @@ impl Model {
     }
 
     /// Returns the viewer that owns an object, directly or through other objects.
-    fn owner(&self, object: usize) -> Option<usize> {
+    pub(crate) fn owner(&self, object: usize) -> Option<usize> {
         let entry = &self.objects[&object];
         entry.owner_object.map_or(entry.owner, |owner| self.owner(owner))
     }
@@ -184,6 +201,7 @@ impl Model {
             Kind::Always => Sight::Now,
             Kind::OwnerOnly => Sight::of(self.owner(object) == Some(viewer)),
             Kind::Nobody => Sight::Never,
+            Kind::Computed => Sight::of(self.verdicts.contains(&(viewer, object))),
             Kind::Group(group) => Sight::of(self.viewers[viewer].groups.contains(group)),
             Kind::Located if self.is_within(viewpoints, object, RADIUS) => Sight::Now,
             Kind::Located if self.is_within(viewpoints, object, KEEP_RADIUS) => Sight::IfSeenBefore,
@@ -203,6 +221,7 @@ impl Model {
 
     pub(crate) fn set_viewpoints(&mut self, viewer: usize, viewpoints: &[[f32; 2]]) {
         let viewer = &mut self.viewers[viewer];
+        viewer.newest_viewpoints = viewpoints.to_vec();
         let is_near = viewer.viewpoints.len() == viewpoints.len()
             && viewer
                 .viewpoints
@@ -237,6 +256,7 @@ impl Model {
             self.objects.iter().filter(|(_, other)| is_below(other)).map(|(&number, _)| number).collect();
         below.into_iter().for_each(|number| self.remove(number));
         self.objects.remove(&object);
+        self.verdicts.retain(|&(_, of)| of != object);
         for other in self.objects.values_mut() {
             if other.relevancy == Kind::AttachedTo(object) {
                 other.relevancy = Kind::OwnerOnly;

@@ -15,6 +15,8 @@ pub(crate) mod rule;
 pub(crate) mod sight;
 pub(crate) mod strips;
 
+use std::collections::BTreeMap;
+
 use repl_core::__private::{preload, preload_all};
 use repl_core::ObjectRef;
 
@@ -99,6 +101,8 @@ pub(crate) struct Cells {
     /// index in its cell.
     places: Vec<Place>,
     combinations: Combinations,
+    /// For each class whose objects are decided about by a function, the rule of its new objects.
+    defaults: BTreeMap<u16, Rule>,
     /// The objects whose relevancy is a combination of others.
     combined: SlotSet,
     /// For each slot, the cell that contains the object's last position, if the class of the object has an
@@ -118,7 +122,24 @@ impl Cells {
         self.have_bands |= area.periods().next().is_some();
         self.have_far |= area.has_far();
         self.areas[at] = Some(area);
+        if self.defaults.contains_key(&class) {
+            self.decide_by_function(class);
+        }
         self.tolerance = self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0;
+    }
+
+    /// Lets the function of a class decide which connections see the new objects of the class. If the class
+    /// has an area, these connections must also be near.
+    pub(crate) fn decide_by_function(&mut self, class: u16) {
+        let relevancy = if self.has_area(class) {
+            Relevancy::all([Relevancy::Located, Relevancy::Computed])
+        } else {
+            Relevancy::Computed
+        };
+        let rule = self.combinations.rule_for(relevancy);
+        if let Some(before) = self.defaults.insert(class, rule) {
+            self.combinations.remove(before);
+        }
     }
 
     #[inline]
@@ -158,15 +179,21 @@ impl Cells {
     pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
         let at = slot as usize;
         set(&mut self.places, at, Place { class, ..Place::default() });
-        let Some(area) = self.area(class) else {
+        let default = self.defaults.get(&class).copied();
+        if let Some(area) = self.area(class) {
+            let cell = position.map(|position| area.cell_of(position));
+            self.positions.set(slot, cell);
+            self.places[at].rule = Rule::Located;
+        } else if default.is_none() {
             set(&mut self.homes, at, PackedHome::new(Home::Everyone));
             self.everyone.insert(slot);
             return;
-        };
-        let cell = position.map(|position| area.cell_of(position));
+        }
         set(&mut self.homes, at, PackedHome::new(Home::NoCell));
-        self.positions.set(slot, cell);
-        self.places[at].rule = Rule::Located;
+        if let Some(rule) = default {
+            self.combinations.share(rule);
+            self.set_rule(slot, rule);
+        }
         // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }

@@ -58,6 +58,10 @@ pub enum Relevancy {
     /// [attached](Self::AttachedTo) to it are not seen either. As a part of a combination, it means that no
     /// connection sees the object because of this part.
     Nobody,
+    /// The connections for which the [function](crate::ClassHandle::set_relevancy_by) of the class returns
+    /// true see the object. This is the default of classes with such a function, and only their objects can
+    /// have it.
+    Computed,
     /// The connections that see the object by at least one of the parts see it. If there are no parts, only
     /// the owner sees it. Write it as [`Relevancy::any(parts)`](Self::any).
     Any(Vec<Self>),

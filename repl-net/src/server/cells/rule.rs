@@ -37,12 +37,15 @@ impl Rule {
 #[derive(Debug, Default)]
 pub(super) struct Combinations {
     entries: Vec<Combination>,
+    /// The entries that no object has.
     free: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct Combination {
     relevancy: Relevancy,
+    /// How many objects have this relevancy, and how many classes have it as their default.
+    uses: u32,
     /// How objects with this relevancy find their cells: the rule is [`Rule::Located`], [`Rule::Group`] or
     /// [`Rule::Always`].
     cell: Rule,
@@ -77,7 +80,7 @@ impl Combinations {
     }
 
     fn add(&mut self, relevancy: Relevancy) -> u32 {
-        let entry = Combination { cell: cell_rule(&relevancy), relevancy };
+        let entry = Combination { cell: cell_rule(&relevancy), relevancy, uses: 1 };
         match self.free.pop() {
             Some(number) => {
                 self.entries[number as usize] = entry;
@@ -90,10 +93,20 @@ impl Combinations {
         }
     }
 
-    /// Removes the combined relevancy of an object that has another rule from now on.
-    pub(super) fn remove(&mut self, rule: Rule) {
+    /// Records that one more object has the combined relevancy of a rule.
+    pub(super) fn share(&mut self, rule: Rule) {
         if let Rule::Combined(number) = rule {
-            self.entries[number as usize].relevancy = Relevancy::Nobody;
+            self.entries[number as usize].uses += 1;
+        }
+    }
+
+    /// Removes the combined relevancy of a rule, if no other object has it.
+    pub(super) fn remove(&mut self, rule: Rule) {
+        let Rule::Combined(number) = rule else { return };
+        let entry = &mut self.entries[number as usize];
+        entry.uses -= 1;
+        if entry.uses == 0 {
+            entry.relevancy = Relevancy::Nobody;
             self.free.push(number);
         }
     }

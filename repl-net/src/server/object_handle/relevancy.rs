@@ -8,7 +8,7 @@ use repl_link::ConnectionId;
 
 use super::ObjectHandle;
 use crate::server::cells::Relevancy;
-use crate::server::relevancy::assert_has_area;
+use crate::server::relevancy::{assert_has_area, assert_has_function};
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets which connections see the object. Does nothing if the object is [torn off](Self::tear_off).
@@ -20,7 +20,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// # Panics
     /// Panics if the object or a part of its relevancy is [`Located`](Relevancy::Located) and its class has
     /// no [area](crate::ClassHandle::locate), if [`AttachedTo`](Relevancy::AttachedTo) is a part of a
-    /// combination, if the object is attached to itself, directly or through other objects, or if it is a
+    /// combination, if [`Computed`](Relevancy::Computed) is a part of it and the class has no
+    /// [function](crate::ClassHandle::set_relevancy_by), if the object is attached to itself, directly or through other objects, or if it is a
     /// [subobject](Self::spawn_subobject).
     #[track_caller]
     pub fn set_relevancy(&mut self, relevancy: impl Into<Relevancy>) -> &mut Self {
@@ -38,6 +39,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         if relevancy.has(&|part| *part == Relevancy::Located) {
             assert_has_area(world, class);
         }
+        assert_has_function(world, class, &relevancy);
         let relevancy = match relevancy {
             Relevancy::AttachedTo(parent) => match world.store.slot_of(parent) {
                 Some(parent) => {
@@ -60,6 +62,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
             }
         };
         let affected = world.cells.set_relevancy(slot, relevancy);
+        world.update_function_user(slot);
         self.server.reconsider(&affected);
         self
     }
@@ -79,7 +82,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// relevancies, for example `Relevancy::any([RED, BLUE])` for the members of two groups.
     ///
     /// # Panics
-    /// Panics if [`Located`](Relevancy::Located) or [`AttachedTo`](Relevancy::AttachedTo) is in the audience.
+    /// Panics if [`Located`](Relevancy::Located) or [`AttachedTo`](Relevancy::AttachedTo) is in the audience,
+    /// or if [`Computed`](Relevancy::Computed) is in it and the class has no
+    /// [function](crate::ClassHandle::set_relevancy_by).
     #[track_caller]
     pub fn set_audience(&mut self, audience: impl Into<Relevancy>) -> &mut Self {
         let audience = audience.into();
@@ -89,10 +94,12 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         );
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;
+        assert_has_function(world, world.store.occupant(slot).class, &audience);
         match audience {
             Relevancy::Always => _ = world.audiences.remove(&slot),
             _ => _ = world.audiences.insert(slot, audience),
         }
+        world.update_function_user(slot);
         let affected = world.cells.with_attached(slot);
         self.server.reconsider(&affected);
         self

@@ -78,12 +78,14 @@ impl World {
         self.marks.newborn.insert(slot);
         self.store.spawned += 1;
         self.cells.add(slot, class, position);
+        self.update_function_user(slot);
         Ok(ObjectRef::new(guid))
     }
 
     /// Makes a new object a subobject: from now on, it is attached to its parent and owned by it.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
         self.cells.attach_new(slot, ObjectRef::new(self.store.occupant(parent).guid(parent)));
+        self.update_function_user(slot);
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));
     }

@@ -20,6 +20,7 @@ use crate::server::cells::rule::Rule;
 use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Group, Home, Relevancy};
 use crate::server::object::Object;
+use crate::server::verdicts::Verdicts;
 use crate::server::world::World;
 
 /// How one client sees the objects.
@@ -39,6 +40,8 @@ pub(crate) struct View {
     pub(super) hidden: SparseSlots,
     /// The cells that the client has in sight. `None` if the client has never had viewpoints or groups.
     pub(super) sight: Option<Box<Sight>>,
+    /// What the functions of classes have decided about the client. `None` before their first calls.
+    pub(super) verdicts: Option<Box<Verdicts>>,
     /// State that most clients do not have.
     rare: Option<Box<Rare>>,
 }
@@ -69,7 +72,7 @@ pub(super) type TearOffs = BTreeMap<u32, Option<Sequence>>;
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         let [own, owned, hidden] = std::array::from_fn(|_| SparseSlots::default());
-        Self { id, is_replay, own, owned, hidden, sight: None, rare: None }
+        Self { id, is_replay, own, owned, hidden, sight: None, verdicts: None, rare: None }
     }
 
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
@@ -121,6 +124,9 @@ impl View {
             Relevancy::Always => true,
             Relevancy::OwnerOnly => self.is_owner(world, slot),
             Relevancy::Group(group) => self.is_in(*group),
+            Relevancy::Computed => {
+                self.verdicts.as_ref().is_some_and(|verdicts| verdicts.seen.contains(slot))
+            }
             _ => false,
         };
         is_seen.then_some(Ring::InSight)
