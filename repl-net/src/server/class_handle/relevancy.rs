@@ -19,9 +19,9 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// ```
     /// # use repl_core::Replicated;
     /// # use repl_net::{Group, Server};
-    /// # fn example<Spy: Replicated>(server: &mut Server, team: fn(&Spy) -> u32, is_unmasked: fn(&Spy) -> bool) {
+    /// # fn example<Spy: Replicated>(server: &mut Server, team: fn(&Spy) -> Group, is_open: fn(&Spy) -> bool) {
     /// let mut spies = server.class::<Spy>();
-    /// spies.set_relevancy_by(move |spy, viewer| is_unmasked(spy) || viewer.is_in_group(Group(team(spy))));
+    /// spies.set_relevancy_by(move |spy, viewer| is_open(spy) || viewer.is_in_group(team(spy)));
     /// # }
     /// ```
     ///

@@ -21,8 +21,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Panics if the object or a part of its relevancy is [`Located`](Relevancy::Located) and its class has
     /// no [area](crate::ClassHandle::locate), if [`AttachedTo`](Relevancy::AttachedTo) is a part of a
     /// combination, if [`Computed`](Relevancy::Computed) is a part of it and the class has no
-    /// [function](crate::ClassHandle::set_relevancy_by), if the object is attached to itself, directly or through other objects, or if it is a
-    /// [subobject](Self::spawn_subobject).
+    /// [function](crate::ClassHandle::set_relevancy_by), if the object is attached to itself, directly or
+    /// through other objects, or if it is a [subobject](Self::spawn_subobject).
     #[track_caller]
     pub fn set_relevancy(&mut self, relevancy: impl Into<Relevancy>) -> &mut Self {
         let relevancy = relevancy.into();

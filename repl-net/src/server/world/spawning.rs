@@ -117,6 +117,7 @@ impl World {
     /// setting for a single client hides the object, or an object to which it is attached.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
+            && !self.cells.combined().contains(slot)
             && (self.are_seen_alike() || self.cells.parent(slot).is_none())
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
