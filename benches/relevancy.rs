@@ -14,6 +14,10 @@
 //! figure of `join` also contains the tick that makes the packets with all creatures in sight. `idle`
 //! measures ticks in which nothing changes, with clients that have all objects.
 //!
+//! `function` is the cost of a function of the user that decides which of 200 connections see 10,000 objects,
+//! if one in a hundred objects and connections moves in each tick: a tick with this function minus a tick
+//! without it. It is compared with a direct loop over the same pairs.
+//!
 //! *Invariant:* all candidates move the same creatures and players by the same steps.
 
 #[path = "support/config.rs"]
@@ -22,6 +26,8 @@ mod config;
 mod crowd;
 #[path = "support/grids.rs"]
 mod grids;
+#[path = "support/pairs.rs"]
+mod pairs;
 #[path = "support/ratios.rs"]
 mod ratios;
 
@@ -36,6 +42,7 @@ use repl::sim::Rng;
 
 use crowd::Crowd;
 use grids::{Candidate, Exact, OnChange, PLAYERS, Scene, Set, VIEW};
+use pairs::{Direct, OBJECTS, VIEWERS, Wanderers};
 use ratios::Side;
 
 const TICK: Duration = Duration::from_millis(33);
@@ -309,8 +316,89 @@ fn report_idle(work: &str, connections: usize) {
     );
 }
 
+/// A server whose objects are seen by a function, or by everyone, and a connection for each viewer.
+struct Judged {
+    wanderers: Wanderers,
+    server: Server,
+    objects: Vec<ObjectRef<Creature>>,
+    connections: Vec<ConnectionId>,
+    now: Duration,
+}
+
+impl Judged {
+    fn new(has_function: bool) -> Self {
+        let wanderers = Wanderers::new();
+        let config =
+            ServerConfig { timeout: FOREVER, share: false, max_objects: OBJECTS, ..ServerConfig::default() };
+        let mut server = Server::new(config);
+        server.register::<Creature>();
+        if has_function {
+            server.class::<Creature>().set_relevancy_by(|creature, viewer| {
+                viewer.viewpoints.iter().any(|&[x, y, _]| pairs::sees(creature.position, [x, y]))
+            });
+        }
+        let objects = wanderers.objects.iter().map(|&position| server.spawn(Creature { position })).collect();
+        let connections = (0..VIEWERS).map(|_| server.connect(Duration::ZERO)).collect();
+        let mut judged = Self { wanderers, server, objects, connections, now: Duration::ZERO };
+        for (&connection, &[x, y]) in judged.connections.iter().zip(&judged.wanderers.viewers) {
+            judged.server.connection(connection).set_viewpoints(&[[x, y, 0.0]]);
+        }
+        judged.tick();
+        judged
+    }
+
+    /// Returns how many pairs of an object and a connection are seen.
+    fn count(&self) -> usize {
+        let is_seen = |object, connection| self.server.object_info(object).is_relevant_to(connection);
+        let of = |connection| self.objects.iter().filter(|&&object| is_seen(object, connection)).count();
+        self.connections.iter().map(|&connection| of(connection)).sum()
+    }
+}
+
+impl Candidate for Judged {
+    fn advance(&mut self) {
+        self.wanderers.advance();
+        for &at in &self.wanderers.moved_objects {
+            self.server[self.objects[at]].position = self.wanderers.objects[at];
+        }
+        self.now += TICK;
+    }
+
+    fn tick(&mut self) {
+        for &at in &self.wanderers.moved_viewers {
+            let [x, y] = self.wanderers.viewers[at];
+            self.server.connection(self.connections[at]).set_viewpoints(&[[x, y, 0.0]]);
+        }
+        self.server.tick(self.now);
+    }
+}
+
+/// Prints the time of the calls of a function in a tick. Checks that the same pairs are seen as in the loop.
+fn report_function() {
+    let (mut judged, mut plain, mut direct) = (Judged::new(true), Judged::new(false), Direct::new());
+    for _ in 0..100 {
+        let candidates: [&mut dyn Candidate; 2] = [&mut judged, &mut direct];
+        for candidate in candidates {
+            candidate.advance();
+            candidate.tick();
+        }
+    }
+    assert_eq!(judged.count(), direct.count(), "the function and the loop see the same pairs");
+    if ratios::are_wanted() {
+        let mut other = Judged::new(false);
+        ratios::report(
+            "relevancy/function",
+            &mut [
+                Side::new("function", None, &mut |count| difference(&mut judged, &mut plain, count)),
+                Side::new("direct_loop", None, &mut |count| ticks_after(&mut other, &mut direct, count)),
+            ],
+        );
+    }
+}
+
 fn main() {
     candidates_agree();
+    report_function();
     let mut criterion = Criterion::default().configure_from_args();
     scene(&mut criterion);
     criterion.final_summary();

@@ -17,6 +17,7 @@ use super::old_values::{self, OldValues};
 use super::priority::Viewer;
 use super::shadows::Shadows;
 use super::source::Source;
+use super::verdicts::{Due, Pairs};
 
 /// All objects of one class, for code that does not know their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
@@ -63,6 +64,9 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Calls the priority function of the class with the shadow of the object in a row. Returns 1 if there is
     /// no function.
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
+    /// Calls the function of the class that decides which objects in `due` a connection sees. Calls nothing
+    /// if there is no function.
+    fn decide(&self, due: &Due, pairs: &mut Pairs<'_>);
     /// Returns the old values of the object in a row, if the server owns the live object and the class has
     /// notifies. They are the values of its shadow.
     fn old_values(&self, row: u32) -> Option<OldValues>;
@@ -210,6 +214,12 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32 {
         let Shadows { prioritize, rows, .. } = &self.shadows;
         prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
+    }
+
+    fn decide(&self, due: &Due, pairs: &mut Pairs<'_>) {
+        if let Some(decide) = &self.shadows.decide {
+            decide.decide(&self.shadows.rows, due, pairs);
+        }
     }
 
     fn old_values(&self, row: u32) -> Option<OldValues> {

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use repl_core::wire::write_handles;
 use repl_core::{BitSlice, BitWriter, Changelist, WriteRecipe};
 
-use super::cells::{Audience, Group, Relevancy};
+use super::cells::area::Ring;
+use super::cells::rule::Rule;
+use super::cells::{Group, Relevancy};
 use super::world::World;
 
 /// The last state of an object, in the form in which it is sent to clients.
@@ -26,14 +28,14 @@ pub(crate) struct LastState {
     named_assets: Box<[NonZeroU32]>,
 }
 
-/// The groups of which a client must be a member to see an object.
+/// The groups because of which clients see an object, as relevancies that are only about groups.
 #[derive(Debug, Default)]
 struct Groups {
-    /// The groups in the relevancy of the object, and in the relevancy of the objects to which it is
-    /// attached. The owner of the object need not be a member.
-    of_relevancy: Vec<Group>,
-    /// The groups in the audience of the object, and in the audiences of the objects to which it is attached.
-    of_audience: Vec<Group>,
+    /// From the relevancy of the object, and from the relevancy of the objects to which it is attached. The
+    /// owner of the object need not be a member.
+    of_relevancy: Vec<Relevancy>,
+    /// From the audience of the object, and from the audiences of the objects to which it is attached.
+    of_audience: Vec<Relevancy>,
 }
 
 impl LastState {
@@ -41,10 +43,17 @@ impl LastState {
         BitSlice::new(&self.bytes, 0, self.bits).unwrap_or_default()
     }
 
-    /// Returns whether a client must be a member of `group` to see the object. `is_owner` says whether the
-    /// client owns the object.
-    pub(crate) fn needs_group(&self, group: Group, is_owner: bool) -> bool {
-        self.groups.of_audience.contains(&group) || !is_owner && self.groups.of_relevancy.contains(&group)
+    /// Returns whether a client that has left `group` may not see the object any more. `is_in` says in which
+    /// groups the client still is, and `is_owner` whether it owns the object.
+    pub(crate) fn needs_group(&self, group: Group, is_in: impl Fn(Group) -> bool, is_owner: bool) -> bool {
+        let of_part = |part: &Relevancy| match part {
+            Relevancy::Group(group) => is_in(*group).then_some(Ring::InSight),
+            _ => None,
+        };
+        let is_lost =
+            |relevancy: &Relevancy| relevancy.names_group(group) && relevancy.ring(&of_part).is_none();
+        self.groups.of_audience.iter().any(is_lost)
+            || !is_owner && self.groups.of_relevancy.iter().any(is_lost)
     }
 
     pub(crate) fn named_assets(&self) -> &[NonZeroU32] {
@@ -134,12 +143,15 @@ impl LastChanges {
 fn groups_of(world: &World, slot: u32) -> Arc<Groups> {
     let mut groups = Groups::default();
     for carrier in world.cells.carriers(slot) {
-        if let Relevancy::Group(group) = world.cells.relevancy(carrier) {
-            groups.of_relevancy.push(group);
+        match world.cells.rule(carrier) {
+            Rule::Group(group) => groups.of_relevancy.push(group.into()),
+            rule => {
+                let combination = world.cells.combination(rule);
+                groups.of_relevancy.extend(combination.and_then(Relevancy::of_groups));
+            }
         }
-        if let Some(Audience::Group(group)) = world.audiences.get(&carrier) {
-            groups.of_audience.push(*group);
-        }
+        let audience = world.audiences.get(&carrier);
+        groups.of_audience.extend(audience.and_then(Relevancy::of_groups));
     }
     Arc::new(groups)
 }

@@ -50,6 +50,7 @@ mod peer;
 mod phase;
 mod priority;
 mod relevancy;
+mod relevancy_functions;
 mod revisions;
 mod rows;
 mod schedule;
@@ -61,6 +62,7 @@ mod source;
 mod statics;
 mod ticks;
 mod transmit;
+mod verdicts;
 mod world;
 
 use std::sync::Arc;
@@ -384,8 +386,14 @@ impl Server {
 
     /// Removes an object from the world. `holders` is the number of connections that were told to remove it.
     fn despawn_one(&mut self, slot: u32, holders: u32) {
+        let class = self.world.store.occupant(slot).class;
         self.world.despawn(slot, holders);
         self.world.audiences.remove(&slot);
+        if self.world.functions.forget(class, slot) {
+            for entry in self.sessions.peers.as_mut_slice() {
+                entry.peer.connection.copies.forget_verdict(slot);
+            }
+        }
         let orphans = self.world.cells.remove(slot);
         self.reconsider(&orphans);
         for orphan in self.world.owners.remove(slot) {
@@ -460,6 +468,7 @@ impl Server {
                 host.owner_changes(object, self.world.store.objects[slot as usize].owner());
             }
             self.change_view(object, |world, slot| world.store.objects[slot as usize].set_owner(owner));
+            self.world.functions.mark(self.world.store.occupant(slot).class, slot);
             let affected = self.world.cells.with_attached(slot);
             self.reconsider(&affected);
         }

@@ -43,8 +43,9 @@ pub enum NotSent {
     /// Only the owner may see the object, or the properties that have changed. The object has no owner, or
     /// the connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
     NoOwner,
-    /// The [relevancy](crate::ObjectHandle::set_relevancy) of the object is "only the owner" or "nobody". If
-    /// the object is attached to another object, the relevancy of the other object decides.
+    /// The [relevancy](crate::ObjectHandle::set_relevancy) of the object is "only the owner", "nobody", or a
+    /// combination or a [function](crate::ClassHandle::set_relevancy_by) that does not show it to the
+    /// connection. If the object is attached to another object, the relevancy of the other object decides.
     Irrelevant,
     /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
@@ -104,7 +105,7 @@ impl fmt::Display for NotSent {
                 "only its owner would receive it, and the object has no owner, or one whose connection has ended: \
                  call `set_owner`"
             }
-            Self::Irrelevant => "only the owner of the object sees it, or nobody",
+            Self::Irrelevant => "only its owner sees the object, or nobody, or a combination or function does not show it",
             Self::Paused => "the connection is paused",
             Self::Unacknowledged => "something of the object, or of its parent, is not acknowledged yet",
             Self::Budget => "the budget, the link or another limit leaves no room yet",

@@ -24,12 +24,13 @@ pub(crate) fn owner_factor(is_owner: bool) -> f32 {
     if is_owner { FOR_OWNER } else { 1.0 }
 }
 
-/// How a connection sees the world, for a [function](crate::ClassHandle::set_priority_by) that computes
-/// priorities.
+/// How a connection sees the world, for a function that computes
+/// [priorities](crate::ClassHandle::set_priority_by) or decides [who sees an
+/// object](crate::ClassHandle::set_relevancy_by).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Viewer<'a> {
-    /// The connection for which the priority is computed.
+    /// The connection for which the function is called.
     pub connection: ConnectionId,
     /// Whether the connection owns the object.
     pub is_owner: bool,

@@ -5,7 +5,10 @@
 //! may see other objects now apply the rule again.
 
 use super::Server;
+use super::cells::Relevancy;
+use super::class_handle::no_function;
 use super::world::World;
+use crate::body::slot_set::slots_of;
 
 impl Server {
     /// Moves each object to the cell of its new position, and moves viewpoints with the objects that they
@@ -25,6 +28,32 @@ impl Server {
             peer.connection.copies.update_followed(&mut self.world);
         }
         self.decide_views();
+    }
+
+    /// Calls the functions that decide who sees objects, for the objects and connections that have changed.
+    /// Connections for which a verdict has changed apply the rule again.
+    pub(super) fn call_functions(&mut self) {
+        let Self { world, sessions, .. } = self;
+        let World { functions, store, changes, frame, .. } = world;
+        let row_of = |slot| store.occupant(slot).row;
+        if !functions.are_used() || !functions.find_due(*frame, &changes.slots, row_of) {
+            return;
+        }
+        let (mut changed, mut found) = (Vec::new(), Vec::new());
+        for entry in sessions.peers.as_mut_slice() {
+            if !entry.peer.handshake.is_ended() {
+                entry.peer.connection.call_functions(functions, store, &mut changed);
+                found.extend(changed.drain(..).map(|(word, mask)| (entry.id, word, mask)));
+            }
+        }
+        for (id, word, mask) in found {
+            let Some(peer) = sessions.peers.get_mut(id) else { continue };
+            for slot in slots_of(word as usize, mask) {
+                for slot in world.cells.with_attached(slot) {
+                    peer.connection.copies.reconsider(world, slot);
+                }
+            }
+        }
     }
 
     /// Lets each connection decide which objects its client sees in this tick, if any input of this decision
@@ -48,5 +77,16 @@ pub(super) fn assert_has_area(world: &World, class: u16) {
         world.cells.has_area(class),
         "`{name}` has no positions: call `set_area`, `locate` or `set_placed_area` of `class::<{name}>()` before `connect`",
         name = world.store.column(class).program().layout().name(),
+    );
+}
+
+/// # Panics
+/// Panics if a function is a part of a relevancy, and the class has no function.
+#[track_caller]
+pub(super) fn assert_has_function(world: &World, class: u16, relevancy: &Relevancy) {
+    assert!(
+        world.functions.class(class).is_some() || !relevancy.has(&|part| *part == Relevancy::Computed),
+        "{}",
+        no_function(world.store.column(class).program().layout().name()),
     );
 }

@@ -81,6 +81,7 @@ impl Server {
 
     fn connect_as(&mut self, now: Duration, maker: Maker, is_replay: bool) -> ConnectionId {
         self.end_registration();
+        self.world.functions.have_outdated = true;
         let config = &self.config;
         self.sessions.connect(now, maker, |id, mut link| {
             link.outbox.congestion = config.congestion_control.make(config.mtu_bytes).map(Box::new);

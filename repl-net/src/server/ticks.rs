@@ -71,6 +71,7 @@ impl Server {
             self.world.compare()
         };
         self.reconsider(&woken);
+        self.call_functions();
         self.decide_views();
         self.world.find_due();
         self.report_refusals();

@@ -21,7 +21,7 @@ use repl_core::{ConditionMasks, HandleSet, ObjectRef, PropertyIndex, Replicated}
 
 use super::cells::area::Position;
 use super::cells::sight::SightScratch;
-use super::cells::{Audience, Cells, Group};
+use super::cells::{Cells, Group, Relevancy};
 use super::changes::Changes;
 use super::column::{Column, TypedColumn};
 use super::dormancy::Dormancies;
@@ -31,6 +31,7 @@ use super::object::{Object, TearOff};
 use super::occupant::Occupant;
 use super::paths::Paths;
 use super::priority::Priorities;
+use super::relevancy_functions::RelevancyFunctions;
 use super::revisions::Revisions;
 use super::rows::OwnColumn;
 use super::schedule::{Schedule, UpdateRate};
@@ -62,9 +63,11 @@ pub(crate) struct World {
     pub(crate) subobjects: Forest,
     /// The paths of static objects.
     pub(crate) paths: Paths,
-    /// The audience of each object whose audience is not [`Everyone`](Audience::Everyone), by slot. It
-    /// restricts which connections see the object.
-    pub(crate) audiences: BTreeMap<u32, Audience>,
+    /// The audience of each object whose audience is not [`Always`](Relevancy::Always), by slot. It restricts
+    /// which connections see the object.
+    pub(crate) audiences: BTreeMap<u32, Relevancy>,
+    /// The functions that decide which connections see the objects of a class.
+    pub(crate) functions: RelevancyFunctions,
     /// The names of objects in logs, by slot. The user sets them.
     pub(super) names: BTreeMap<u32, Box<str>>,
     pub(crate) changes: Changes,
@@ -353,11 +356,27 @@ impl World {
         all
     }
 
-    /// Returns the objects that have a group as their audience, and the objects attached to them.
+    /// Returns the objects that have a group in their audience or in their combined relevancy, and the
+    /// objects attached to them.
     pub(crate) fn seen_by_group(&self, group: Group) -> Vec<u32> {
-        let wanted = Audience::Group(group);
-        let slots = self.audiences.iter().filter(|(_, audience)| **audience == wanted);
-        slots.flat_map(|(&slot, _)| self.cells.with_attached(slot)).collect()
+        let audiences = self.audiences.iter().map(|(&slot, audience)| (slot, audience));
+        let combined = self.cells.combined().iter().filter_map(|slot| {
+            let relevancy = self.cells.combination(self.cells.rule(slot))?;
+            Some((slot, relevancy))
+        });
+        let named = audiences.chain(combined).filter(|(_, relevancy)| relevancy.names_group(group));
+        named.flat_map(|(slot, _)| self.cells.with_attached(slot)).collect()
+    }
+
+    /// Records whether the function of its class decides who sees an object, after its relevancy or its
+    /// audience has changed.
+    pub(crate) fn update_function_user(&mut self, slot: u32) {
+        if self.functions.are_used() {
+            let relevancy = self.cells.combination(self.cells.rule(slot));
+            let mut rules = relevancy.into_iter().chain(self.audiences.get(&slot));
+            let is_user = rules.any(|rule| rule.has(&|part| *part == Relevancy::Computed));
+            self.functions.set_user(self.store.occupant(slot).class, slot, is_user);
+        }
     }
 
     /// Removes an object from the server. `holders` is the number of connections that use the slot of the

@@ -105,7 +105,7 @@ impl World {
             6 => {
                 let relevancy =
                     [Relevancy::Always, Relevancy::OwnerOnly, Relevancy::Group(CREW), Relevancy::Located];
-                _ = server.object(entity.root).set_relevancy(*rng.pick(&relevancy).expect("four"));
+                _ = server.object(entity.root).set_relevancy(rng.pick(&relevancy).expect("four").clone());
             }
             7 => {
                 let audience = [Audience::Everyone, Audience::Owner, Audience::Group(CREW)];

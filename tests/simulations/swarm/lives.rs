@@ -34,6 +34,10 @@ pub(crate) struct Lives {
     pub(crate) subobjects: f64,
     /// That an object gets another relevancy, or that a connection joins or leaves a group.
     pub(crate) relevancy: f64,
+    /// Whether these relevancies are also combinations of others.
+    pub(crate) has_combinations: bool,
+    /// Whether a function decides who sees birds.
+    pub(crate) has_function: bool,
     /// That the viewpoints of a connection move.
     pub(crate) viewpoints: f64,
     /// Whether changes of far objects are sent less often.
@@ -66,6 +70,7 @@ impl Lives {
     /// Adds lives to an ordinary plan. A run has about three of the ten features of [`Lives`].
     pub(crate) fn draw(plan: &mut Plan) {
         let mut rng = Rng::new(plan.seed).fork(20);
+        let mut rules = Rng::new(plan.seed).fork(25);
         let mut chance = |chances: [f64; 2]| match rng.chance(0.35) {
             true => *rng.pick(&chances).expect("two chances"),
             false => 0.0,
@@ -77,6 +82,8 @@ impl Lives {
             tear_offs: chance([0.01, 0.1]),
             subobjects: chance([0.02, 0.2]),
             relevancy: chance([0.02, 0.2]),
+            has_combinations: rules.chance(0.5),
+            has_function: viewpoints > 0.0 && rules.chance(0.4),
             viewpoints,
             has_bands: chance([1.0, 1.0]) > 0.0,
             pauses: chance([0.02, 0.1]),
@@ -208,12 +215,20 @@ impl World {
         }
         let Some((uid, _)) = self.any_object() else { return };
         let Some((other, _)) = self.any_object() else { return };
+        let is_bird = self.things[uid as usize].kind == BIRD && plan.weights[BIRD] > 0;
         let relevance = match self.lives.below(8) {
+            _ if plan.lives.has_combinations && self.lives.chance(0.5) => match self.lives.below(6) {
+                0 if is_bird => Relevance::NearOrGroup(group),
+                1 if is_bird => Relevance::NearAndGroup(group),
+                2 | 3 if is_bird && plan.lives.has_function => Relevance::NearAndJudged,
+                4 if is_bird && plan.lives.has_function => Relevance::JudgedOrGroup(group),
+                _ => Relevance::Groups(group, self.lives.below(GROUPS) as u32),
+            },
             0 => Relevance::Owner,
             1 | 2 => Relevance::Group(group),
             3 => Relevance::Nobody,
             4 | 5 if !self.is_attached(other, uid) => Relevance::AttachedTo(other),
-            _ if self.things[uid as usize].kind == BIRD && plan.weights[BIRD] > 0 => Relevance::Located,
+            _ if is_bird => Relevance::Located,
             _ => Relevance::Everyone,
         };
         self.set_relevancy(uid, relevance, tick);

@@ -27,6 +27,20 @@ pub(crate) enum Relevance {
     Located,
     AttachedTo(u32),
     Nobody,
+    /// The members of either group.
+    Groups(u32, u32),
+    NearOrGroup(u32),
+    NearAndGroup(u32),
+    NearAndJudged,
+    JudgedOrGroup(u32),
+}
+
+/// The group whose members see all birds, according to the function of their class.
+pub(crate) const JUDGES: u32 = 0;
+
+/// The function that decides who sees a bird.
+pub(crate) fn judges(place: [f32; 2], is_judge: bool) -> bool {
+    place[0] > 0.0 || is_judge
 }
 
 /// What happens when an object is torn off.
@@ -68,17 +82,24 @@ impl World {
                 _ => break,
             }
         }
+        let is_near = || {
+            // Before the session begins, nothing was shown.
+            let was_seen = view.joined.is_some() && view.seen.contains(&carrier);
+            let radius = if was_seen { KEEP_RADIUS } else { RADIUS };
+            self.is_within(connection, carrier, radius)
+        };
+        let (is_in, is_judged) = (|group| view.groups.contains(&group), view.judged.contains(&carrier));
         is_owner
             || match self.things[carrier as usize].relevance {
                 Relevance::Everyone => true,
-                Relevance::Group(group) => view.groups.contains(&group),
-                Relevance::Located => {
-                    // Before the session begins, nothing was shown.
-                    let was_seen = view.joined.is_some() && view.seen.contains(&carrier);
-                    let radius = if was_seen { KEEP_RADIUS } else { RADIUS };
-                    self.is_within(connection, carrier, radius)
-                }
-                _ => false,
+                Relevance::Group(group) => is_in(group),
+                Relevance::Located => is_near(),
+                Relevance::Groups(one, other) => is_in(one) || is_in(other),
+                Relevance::NearOrGroup(group) => is_in(group) || is_near(),
+                Relevance::NearAndGroup(group) => is_in(group) && is_near(),
+                Relevance::NearAndJudged => is_judged && is_near(),
+                Relevance::JudgedOrGroup(group) => is_judged || is_in(group),
+                Relevance::Owner | Relevance::Nobody | Relevance::AttachedTo(_) => false,
             }
     }
 
@@ -103,7 +124,13 @@ impl World {
             }
             match thing.relevance {
                 Relevance::AttachedTo(next) => carrier = next,
-                Relevance::Located => return !self.is_within(connection, carrier, NEAR_RADIUS),
+                Relevance::NearOrGroup(group) if self.views[&connection].groups.contains(&group) => {
+                    return false;
+                }
+                Relevance::Located
+                | Relevance::NearOrGroup(_)
+                | Relevance::NearAndGroup(_)
+                | Relevance::NearAndJudged => return !self.is_within(connection, carrier, NEAR_RADIUS),
                 _ => return false,
             }
         }
@@ -156,6 +183,11 @@ impl World {
             Relevance::Located => Relevancy::Located,
             Relevance::AttachedTo(other) => Relevancy::AttachedTo(self.object(other)),
             Relevance::Nobody => Relevancy::Nobody,
+            Relevance::Groups(one, other) => Relevancy::any([Group(one), Group(other)]),
+            Relevance::NearOrGroup(group) => Relevancy::any([Relevancy::Located, Group(group).into()]),
+            Relevance::NearAndGroup(group) => Relevancy::all([Relevancy::Located, Group(group).into()]),
+            Relevance::NearAndJudged => Relevancy::all([Relevancy::Located, Relevancy::Computed]),
+            Relevance::JudgedOrGroup(group) => Relevancy::any([Relevancy::Computed, Group(group).into()]),
         };
         self.server.object(self.object(uid)).set_relevancy(relevancy);
         let thing = &mut self.things[uid as usize];
@@ -256,9 +288,28 @@ impl World {
                 has_news |= before != compared;
             }
         }
-        if has_news {
+        if self.judge() || has_news {
             self.refresh(tick);
         }
+    }
+
+    /// Calls the function that decides who sees birds, for each bird whose relevancy asks for it. Returns
+    /// whether any result has changed.
+    fn judge(&mut self) -> bool {
+        let mut has_news = false;
+        for uid in self.existing().collect::<Vec<_>>() {
+            let thing = &self.things[uid as usize];
+            let asks = matches!(thing.relevance, Relevance::NearAndJudged | Relevance::JudgedOrGroup(_));
+            if !asks || thing.torn_off.is_some() {
+                continue;
+            }
+            let place = thing.positions[1];
+            for view in self.views.values_mut() {
+                let is_judged = judges(place, view.groups.contains(&JUDGES));
+                has_news |= if is_judged { view.judged.insert(uid) } else { view.judged.remove(&uid) };
+            }
+        }
+        has_news
     }
 
     /// Returns how a connection sees an object, for the message of a failure.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
 use repl::tools::ViewFlags;
-use repl::{ArchetypeId, Area, Condition, ConnectionId, Dormancy, Guid, ObjectRef, Role, Server};
+use repl::{ArchetypeId, Area, Condition, ConnectionId, Dormancy, Group, Guid, ObjectRef, Role, Server};
 
 use crate::assets;
 use crate::canary::Canary;
@@ -15,7 +15,7 @@ use crate::host;
 use crate::kinds::{ACTOR, BIRD, Kind, Notified, Origin, VAULT, kinds};
 use crate::ledger::{Leaf, Ledger, property_of};
 use crate::plan::Plan;
-use crate::sight::{NEAR_RADIUS, RADIUS, Relevance, TornOff};
+use crate::sight::{JUDGES, NEAR_RADIUS, RADIUS, Relevance, TornOff, judges};
 use crate::switches::{Flipped, Switches, flip_for_one};
 use crate::talk;
 use crate::whispers::{Calls as WhisperedCalls, Rights, Whisper, Whispers};
@@ -67,6 +67,8 @@ pub(crate) struct View {
     /// The objects that are hidden from the connection.
     pub(crate) hidden: BTreeSet<u32>,
     pub(crate) groups: BTreeSet<u32>,
+    /// The birds that the function of their class shows to the connection.
+    pub(crate) judged: BTreeSet<u32>,
     pub(crate) viewpoints: Vec<[f32; 2]>,
     /// The partially dormant objects that may sleep for the connection.
     pub(crate) chosen: BTreeSet<u32>,
@@ -160,6 +162,12 @@ impl World {
             let area = Area::within(RADIUS);
             let bands = area.slower_beyond(40.0, 3).slower_beyond(70.0, 7).near_within(NEAR_RADIUS);
             server.class::<Bird>().set_area(if plan.lives.has_bands { bands } else { area });
+            if plan.lives.has_function {
+                server.class::<Bird>().set_relevancy_by(|bird, viewer| {
+                    let place = bird.place().unwrap_or_default();
+                    judges(place, viewer.is_in_group(Group(JUDGES)))
+                });
+            }
         }
         if plan.has_signs() {
             server.register_assets().register::<Sign>();
@@ -271,6 +279,7 @@ impl World {
         ledger.begin(&(self.kinds[kind].fresh)(veteran).0, is_kept);
         let relevance = match parent {
             Some(parent) => Relevance::AttachedTo(parent),
+            None if kind == BIRD && plan.lives.has_function => Relevance::NearAndJudged,
             None if kind == BIRD => Relevance::Located,
             None => Relevance::Everyone,
         };

@@ -2,6 +2,7 @@
 //! objects.
 
 mod campaign;
+mod functions;
 mod locations;
 mod model;
 mod near_only;

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use repl::{Audience, Group, Relevancy};
+use repl::{Group, Relevancy};
 
 use super::{RADIUS, SIDE};
 
@@ -20,7 +20,7 @@ pub(crate) struct Object {
     pub(crate) owner: Option<usize>,
     /// The object that owns this one.
     pub(crate) owner_object: Option<usize>,
-    pub(crate) audience: Audience,
+    pub(crate) audience: Kind,
     /// Whether the object is a subobject of the object to which it is attached.
     pub(crate) is_subobject: bool,
     pub(crate) hidden_from: BTreeSet<usize>,
@@ -30,7 +30,7 @@ pub(crate) struct Object {
 }
 
 /// A relevancy, with indices instead of references.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Always,
     OwnerOnly,
@@ -38,17 +38,51 @@ pub(crate) enum Kind {
     Located,
     AttachedTo(usize),
     Nobody,
+    Computed,
+    Any(Vec<Self>),
+    All(Vec<Self>),
+    Not(Box<Self>),
+}
+
+/// How a viewer sees an object, from the least to the most: not at all, if it has seen the object before, or
+/// in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sight {
+    Never,
+    IfSeenBefore,
+    Now,
+}
+
+impl Sight {
+    const fn of(sees: bool) -> Self {
+        if sees { Self::Now } else { Self::Never }
+    }
 }
 
 impl Kind {
-    pub(crate) fn relevancy(self, reference: impl Fn(usize) -> repl::ObjectRef<()>) -> Relevancy {
+    /// Whether the function of the class is a part of this relevancy.
+    pub(crate) fn is_computed(&self) -> bool {
+        match self {
+            Self::Computed => true,
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::is_computed),
+            Self::Not(part) => part.is_computed(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn relevancy(&self, reference: &dyn Fn(usize) -> repl::ObjectRef<()>) -> Relevancy {
+        let all = |parts: &[Self]| parts.iter().map(|part| part.relevancy(reference)).collect::<Vec<_>>();
         match self {
             Self::Always => Relevancy::Always,
             Self::OwnerOnly => Relevancy::OwnerOnly,
-            Self::Group(group) => Relevancy::Group(Group(group)),
+            Self::Group(group) => Relevancy::Group(Group(*group)),
             Self::Located => Relevancy::Located,
-            Self::AttachedTo(parent) => Relevancy::AttachedTo(reference(parent)),
+            Self::AttachedTo(parent) => Relevancy::AttachedTo(reference(*parent)),
             Self::Nobody => Relevancy::Nobody,
+            Self::Computed => Relevancy::Computed,
+            Self::Any(parts) => Relevancy::any(all(parts)),
+            Self::All(parts) => Relevancy::all(all(parts)),
+            Self::Not(part) => Relevancy::not(part.relevancy(reference)),
         }
     }
 }
@@ -56,7 +90,10 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Viewer {
     pub(crate) groups: BTreeSet<u32>,
+    /// The viewpoints for which the cells in sight were computed last.
     viewpoints: Vec<[f32; 2]>,
+    /// The newest viewpoints, which functions get.
+    pub(crate) newest_viewpoints: Vec<[f32; 2]>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -65,6 +102,8 @@ pub(crate) struct Model {
     pub(crate) viewers: Vec<Viewer>,
     /// The pairs of viewers and objects that they see.
     pub(crate) shown: BTreeSet<(usize, usize)>,
+    /// The pairs of viewers and objects for which the function of the class has returned true.
+    pub(crate) verdicts: BTreeSet<(usize, usize)>,
     /// Whether viewers do not see the `NearOnly` properties of far objects.
     pub(crate) has_far: bool,
 }
@@ -79,7 +118,12 @@ impl Model {
         let before = std::mem::take(&mut self.shown);
         for viewer in 0..self.viewers.len() {
             for &object in self.objects.keys() {
-                let is_visible = self.is_owned(viewer, object) || self.is_near(viewer, object, &before);
+                let is_near = match self.sight(viewer, object, &self.objects[&object].relevancy) {
+                    Sight::Never => false,
+                    Sight::IfSeenBefore => before.contains(&(viewer, self.top(object))),
+                    Sight::Now => true,
+                };
+                let is_visible = self.is_owned(viewer, object) || is_near;
                 if is_visible && !self.is_hidden(viewer, object) {
                     self.shown.insert((viewer, object));
                 }
@@ -89,22 +133,31 @@ impl Model {
 
     /// Whether a viewer does not see the `NearOnly` properties of an object that it sees.
     pub(crate) fn is_far(&self, viewer: usize, object: usize) -> bool {
-        self.has_far && !self.is_owned(viewer, object) && self.is_in_far_cell(viewer, object)
+        let top = self.top(object);
+        self.has_far
+            && !self.is_owned(viewer, object)
+            && !self.is_within(&self.viewers[viewer].viewpoints, top, NEAR_RADIUS)
+            && self.is_by_distance(viewer, top, &self.objects[&top].relevancy)
     }
 
-    fn is_in_far_cell(&self, viewer: usize, object: usize) -> bool {
+    /// Whether a viewer would not see an object by this relevancy if it were far from the object.
+    fn is_by_distance(&self, viewer: usize, object: usize, relevancy: &Kind) -> bool {
+        self.sight_from(viewer, &[], object, relevancy) == Sight::Never
+    }
+
+    /// Returns the object that carries an object and is attached to no other object.
+    fn top(&self, object: usize) -> usize {
         match self.objects[&object].relevancy {
-            Kind::Located => !self.is_within(viewer, object, NEAR_RADIUS),
-            Kind::AttachedTo(parent) => self.is_in_far_cell(viewer, parent),
-            Kind::Always | Kind::OwnerOnly | Kind::Group(_) | Kind::Nobody => false,
+            Kind::AttachedTo(parent) => self.top(parent),
+            _ => object,
         }
     }
 
     /// Whether the centre of the cell of an object is within a distance of a viewpoint.
-    fn is_within(&self, viewer: usize, object: usize, radius: f32) -> bool {
+    fn is_within(&self, viewpoints: &[[f32; 2]], object: usize, radius: f32) -> bool {
         let position = self.objects[&object].positions[0];
         let centre = position.map(|coordinate| ((coordinate / SIDE).floor() + 0.5) * SIDE);
-        self.viewers[viewer].viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
+        viewpoints.iter().any(|&viewpoint| distance(viewpoint, centre) <= radius)
     }
 
     fn is_hidden(&self, viewer: usize, object: usize) -> bool {
@@ -116,16 +169,11 @@ impl Model {
     }
 
     fn is_in_audience(&self, viewer: usize, object: usize) -> bool {
-        match self.objects[&object].audience {
-            Audience::Owner => self.owner(object) == Some(viewer),
-            Audience::NotOwner => self.owner(object) != Some(viewer),
-            Audience::Group(Group(group)) => self.viewers[viewer].groups.contains(&group),
-            _ => true,
-        }
+        self.sight(viewer, object, &self.objects[&object].audience) == Sight::Now
     }
 
     /// Returns the viewer that owns an object, directly or through other objects.
-    fn owner(&self, object: usize) -> Option<usize> {
+    pub(crate) fn owner(&self, object: usize) -> Option<usize> {
         let entry = &self.objects[&object];
         entry.owner_object.map_or(entry.owner, |owner| self.owner(owner))
     }
@@ -142,24 +190,38 @@ impl Model {
             || matches!(entry.relevancy, Kind::AttachedTo(parent) if self.is_owned(viewer, parent))
     }
 
-    /// Whether a viewer sees an object because of the object's relevancy. `before` are the pairs of viewers
-    /// and objects that were seen until now.
-    fn is_near(&self, viewer: usize, object: usize, before: &BTreeSet<(usize, usize)>) -> bool {
-        let entry = &self.objects[&object];
-        match entry.relevancy {
-            Kind::Always => true,
-            Kind::OwnerOnly | Kind::Nobody => false,
-            Kind::Group(group) => self.viewers[viewer].groups.contains(&group),
-            Kind::Located => {
-                let radius = if before.contains(&(viewer, object)) { KEEP_RADIUS } else { RADIUS };
-                self.is_within(viewer, object, radius)
+    /// Returns how a viewer sees an object by a relevancy.
+    fn sight(&self, viewer: usize, object: usize, relevancy: &Kind) -> Sight {
+        self.sight_from(viewer, &self.viewers[viewer].viewpoints, object, relevancy)
+    }
+
+    fn sight_from(&self, viewer: usize, viewpoints: &[[f32; 2]], object: usize, relevancy: &Kind) -> Sight {
+        let of = |part: &Kind| self.sight_from(viewer, viewpoints, object, part);
+        match relevancy {
+            Kind::Always => Sight::Now,
+            Kind::OwnerOnly => Sight::of(self.owner(object) == Some(viewer)),
+            Kind::Nobody => Sight::Never,
+            Kind::Computed => Sight::of(self.verdicts.contains(&(viewer, object))),
+            Kind::Group(group) => Sight::of(self.viewers[viewer].groups.contains(group)),
+            Kind::Located if self.is_within(viewpoints, object, RADIUS) => Sight::Now,
+            Kind::Located if self.is_within(viewpoints, object, KEEP_RADIUS) => Sight::IfSeenBefore,
+            Kind::Located => Sight::Never,
+            Kind::AttachedTo(parent) => {
+                self.sight_from(viewer, viewpoints, *parent, &self.objects[parent].relevancy)
             }
-            Kind::AttachedTo(parent) => self.is_near(viewer, parent, before),
+            Kind::Any(parts) => parts.iter().map(of).max().unwrap_or(Sight::Never),
+            Kind::All(parts) => parts.iter().map(of).min().unwrap_or(Sight::Now),
+            Kind::Not(part) => match of(part) {
+                Sight::Never => Sight::Now,
+                Sight::IfSeenBefore => Sight::IfSeenBefore,
+                Sight::Now => Sight::Never,
+            },
         }
     }
 
     pub(crate) fn set_viewpoints(&mut self, viewer: usize, viewpoints: &[[f32; 2]]) {
         let viewer = &mut self.viewers[viewer];
+        viewer.newest_viewpoints = viewpoints.to_vec();
         let is_near = viewer.viewpoints.len() == viewpoints.len()
             && viewer
                 .viewpoints
@@ -194,6 +256,7 @@ impl Model {
             self.objects.iter().filter(|(_, other)| is_below(other)).map(|(&number, _)| number).collect();
         below.into_iter().for_each(|number| self.remove(number));
         self.objects.remove(&object);
+        self.verdicts.retain(|&(_, of)| of != object);
         for other in self.objects.values_mut() {
             if other.relevancy == Kind::AttachedTo(object) {
                 other.relevancy = Kind::OwnerOnly;

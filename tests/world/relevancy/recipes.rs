@@ -167,3 +167,31 @@ fn a_position_that_is_one_value_is_refused_as_a_whole_and_the_object_stays_in_si
     paths.dedup();
     assert_eq!(paths, ["place", "loose[0]"]);
 }
+
+#[test]
+fn s230_a_team_sees_its_objects_everywhere_and_others_see_them_when_they_are_near() {
+    const RED: Group = Group(1);
+    let mut room = room(3);
+    let ids: Vec<ConnectionId> = room.guests.iter().map(|guest| guest.id).collect();
+    for (&id, x) in ids.iter().zip([0.0, 1_000.0, 1_000.0]) {
+        room.server.connection(id).set_viewpoints(&[[x, 0.0, 0.0]]);
+    }
+    room.server.connection(ids[1]).join_group(RED);
+    let scout = room.server.spawn(creature(10.0, 0.0));
+    room.server.object(scout).set_relevancy(Relevancy::any([Relevancy::Located, RED.into()]));
+    room.settle();
+    let seen = |room: &Room| [0, 1, 2].map(|guest| has(room, guest, scout));
+    assert_eq!(seen(&room), [true, true, false], "near, or in the team");
+    room.server[scout].health = 7;
+    room.settle();
+    assert!([0, 1].iter().all(|&guest| room.guests[guest].client[scout].health == 7));
+    room.server[scout].position = [1_000.0, 0.0];
+    room.settle();
+    assert_eq!(seen(&room), [false, true, true], "the member of the team keeps it");
+    room.server.connection(ids[1]).leave_group(RED).set_viewpoints(&[[0.0; 3]]);
+    room.settle();
+    assert_eq!(seen(&room), [false, false, true]);
+    room.server.object(scout).set_visible(ids[2], false);
+    room.settle();
+    assert_eq!(seen(&room), [false; 3], "what is hidden is not seen");
+}

@@ -11,8 +11,11 @@ pub(crate) mod positions;
 pub(crate) mod rank;
 mod relevancy;
 mod rings;
+pub(crate) mod rule;
 pub(crate) mod sight;
 pub(crate) mod strips;
+
+use std::collections::BTreeMap;
 
 use repl_core::__private::{preload, preload_all};
 use repl_core::ObjectRef;
@@ -27,6 +30,7 @@ pub use rank::Group;
 use rank::{CellKey, Rank};
 pub use relevancy::{Audience, Relevancy};
 use repl_link::ConnectionId;
+use rule::{Combinations, Rule};
 use strips::{StripPlace, Strips};
 
 /// The number of moves, or of cells that change for a connection, whose memory is preloaded together.
@@ -71,7 +75,7 @@ impl PackedHome {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    relevancy: Relevancy,
+    rule: Rule,
     class: u16,
     /// The index of the object among the members of its cell.
     index: u32,
@@ -93,9 +97,14 @@ pub(crate) struct Cells {
     /// For each cell that some connection has in sight, its place in its strip of 64 cells.
     in_sight: Vec<Option<StripPlace>>,
     homes: Vec<PackedHome>,
-    /// For each slot, the relevancy and class of its object, which determine where the object is, and the
-    /// object's index in its cell.
+    /// For each slot, the rule and class of its object, which determine where the object is, and the object's
+    /// index in its cell.
     places: Vec<Place>,
+    combinations: Combinations,
+    /// For each class whose objects are decided about by a function, the rule of its new objects.
+    defaults: BTreeMap<u16, Rule>,
+    /// The objects whose relevancy is a combination of others.
+    combined: SlotSet,
     /// For each slot, the cell that contains the object's last position, if the class of the object has an
     /// area.
     positions: Positions,
@@ -113,7 +122,24 @@ impl Cells {
         self.have_bands |= area.periods().next().is_some();
         self.have_far |= area.has_far();
         self.areas[at] = Some(area);
+        if self.defaults.contains_key(&class) {
+            self.decide_by_function(class);
+        }
         self.tolerance = self.areas().map(|(_, area)| area.side()).fold(f32::INFINITY, f32::min) / 4.0;
+    }
+
+    /// Lets the function of a class decide which connections see the new objects of the class. If the class
+    /// has an area, these connections must also be near.
+    pub(crate) fn decide_by_function(&mut self, class: u16) {
+        let relevancy = if self.has_area(class) {
+            Relevancy::all([Relevancy::Located, Relevancy::Computed])
+        } else {
+            Relevancy::Computed
+        };
+        let rule = self.combinations.rule_for(relevancy);
+        if let Some(before) = self.defaults.insert(class, rule) {
+            self.combinations.remove(before);
+        }
     }
 
     #[inline]
@@ -153,23 +179,28 @@ impl Cells {
     pub(crate) fn add(&mut self, slot: u32, class: u16, position: Option<Position>) {
         let at = slot as usize;
         set(&mut self.places, at, Place { class, ..Place::default() });
-        let Some(area) = self.area(class) else {
+        let default = self.defaults.get(&class).copied();
+        if let Some(area) = self.area(class) {
+            let cell = position.map(|position| area.cell_of(position));
+            self.positions.set(slot, cell);
+            self.places[at].rule = Rule::Located;
+        } else if default.is_none() {
             set(&mut self.homes, at, PackedHome::new(Home::Everyone));
             self.everyone.insert(slot);
             return;
-        };
-        let cell = position.map(|position| area.cell_of(position));
+        }
         set(&mut self.homes, at, PackedHome::new(Home::NoCell));
-        self.positions.set(slot, cell);
-        self.places[at].relevancy = Relevancy::Located;
+        if let Some(rule) = default {
+            self.combinations.share(rule);
+            self.set_rule(slot, rule);
+        }
         // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }
 
     /// Attaches a new object to another object, which must exist.
     pub(crate) fn attach_new(&mut self, slot: u32, parent: ObjectRef<()>) {
-        self.places[slot as usize].relevancy = Relevancy::AttachedTo(parent);
-        self.attached.set(slot, self.parent(slot));
+        self.set_rule(slot, Rule::AttachedTo(parent));
         // Moves only the object itself, because nothing is attached to a new object.
         self.move_alone_to_cell(slot);
     }
@@ -177,9 +208,8 @@ impl Cells {
     /// Removes an object. Returns the objects that were attached to it, directly or through other objects.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         let affected = self.release_attached(slot);
-        self.attached.set(slot, None);
         // If `positions` has recorded a move of the object, `take_moved` then moves the object to no cell.
-        self.places[slot as usize].relevancy = Relevancy::OwnerOnly;
+        self.set_rule(slot, Rule::OwnerOnly);
         self.move_to(slot, Home::NoCell);
         affected
     }
@@ -190,8 +220,7 @@ impl Cells {
         let mut affected = Vec::new();
         let orphans: Vec<u32> = self.attached.children(slot).collect();
         for orphan in orphans {
-            self.attached.set(orphan, None);
-            self.places[orphan as usize].relevancy = Relevancy::OwnerOnly;
+            self.set_rule(orphan, Rule::OwnerOnly);
             affected.extend(self.move_to_cell(orphan));
         }
         affected
@@ -213,12 +242,38 @@ impl Cells {
     }
 
     pub(crate) fn relevancy(&self, slot: u32) -> Relevancy {
-        self.places.get(slot as usize).map_or(Relevancy::OwnerOnly, |place| place.relevancy)
+        self.combinations.relevancy(self.rule(slot))
+    }
+
+    #[inline]
+    pub(crate) fn rule(&self, slot: u32) -> Rule {
+        self.places.get(slot as usize).map_or(Rule::OwnerOnly, |place| place.rule)
+    }
+
+    /// Returns the relevancy of an object with the rule `rule`, if it is a combination of others.
+    #[inline]
+    pub(crate) fn combination(&self, rule: Rule) -> Option<&Relevancy> {
+        match rule {
+            Rule::Combined(number) => Some(self.combinations.get(number)),
+            _ => None,
+        }
+    }
+
+    /// Returns the objects whose relevancy is a combination of others.
+    pub(crate) fn combined(&self) -> &SlotSet {
+        &self.combined
+    }
+
+    fn set_rule(&mut self, slot: u32, rule: Rule) {
+        let before = std::mem::replace(&mut self.places[slot as usize].rule, rule);
+        self.combinations.remove(before);
+        self.combined.set(slot, matches!(rule, Rule::Combined(_)));
+        self.attached.set(slot, rule.parent());
     }
 
     /// Returns the slot of the object to which an object is attached.
     pub(crate) fn parent(&self, slot: u32) -> Option<u32> {
-        self.relevancy(slot).parent()
+        self.rule(slot).parent()
     }
 
     /// Returns an object, the object to which it is attached, the object to which that one is attached, and
@@ -298,8 +353,8 @@ impl Cells {
     /// must exist, and must not be attached to this object. Returns the object and all objects that are
     /// attached to it.
     pub(crate) fn set_relevancy(&mut self, slot: u32, relevancy: Relevancy) -> Vec<u32> {
-        self.places[slot as usize].relevancy = relevancy;
-        self.attached.set(slot, relevancy.parent());
+        let rule = self.combinations.rule_for(relevancy);
+        self.set_rule(slot, rule);
         self.move_to_cell(slot)
     }
 
@@ -408,14 +463,14 @@ impl Cells {
 
     fn move_alone_to_cell(&mut self, slot: u32) {
         let place = self.places[slot as usize];
-        let home = match place.relevancy {
-            Relevancy::Always => Home::Everyone,
-            Relevancy::OwnerOnly | Relevancy::Nobody => Home::NoCell,
-            Relevancy::Group(group) => Home::Cell(self.cell_at(CellKey::Group(group).rank(false)).0),
-            Relevancy::Located => self
+        let home = match self.combinations.cell_rule(place.rule) {
+            Rule::Always | Rule::Combined(_) => Home::Everyone,
+            Rule::OwnerOnly | Rule::Nobody => Home::NoCell,
+            Rule::Group(group) => Home::Cell(self.cell_at(CellKey::Group(group).rank(false)).0),
+            Rule::Located => self
                 .rank_of_position(slot, place.class)
                 .map_or(Home::NoCell, |rank| Home::Cell(self.cell_at(rank).0)),
-            Relevancy::AttachedTo(_) => self.parent(slot).map_or(Home::NoCell, |parent| self.home(parent)),
+            Rule::AttachedTo(_) => self.parent(slot).map_or(Home::NoCell, |parent| self.home(parent)),
         };
         self.move_to(slot, home);
     }

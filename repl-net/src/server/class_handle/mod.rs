@@ -6,6 +6,7 @@
 mod area;
 mod priorities;
 mod rates;
+mod relevancy;
 
 use std::marker::PhantomData;
 
@@ -13,6 +14,7 @@ use repl_core::Replicated;
 
 use super::Server;
 use super::rows::OwnRows;
+pub(super) use relevancy::no_function;
 
 /// A class of a server's objects, to set their area, priority and update rate. [`Server::class`] returns a
 /// `ClassHandle`. Each method returns the handle, so that several can be chained:

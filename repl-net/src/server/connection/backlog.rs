@@ -77,7 +77,11 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    pub(crate) fn set_directions(&mut self, directions: &[Position]) {
+    pub(super) fn directions(&self) -> &[Position] {
+        &self.directions
+    }
+
+    pub(super) fn set_directions(&mut self, directions: &[Position]) {
         self.directions.clear();
         self.directions.extend_from_slice(directions);
     }

@@ -38,6 +38,7 @@ mod session;
 mod shares;
 mod spawns;
 mod tear_off;
+mod verdicts;
 
 use repl_core::__private::{preload, preload_all};
 use repl_link::ConnectionId;

@@ -6,7 +6,8 @@ use repl_core::{HandleSet, ViewFlags};
 use repl_link::ConnectionId;
 
 use super::Connection;
-use crate::server::cells::{Audience, Relevancy};
+use crate::server::cells::Relevancy;
+use crate::server::cells::rule::Rule;
 use crate::server::not_sent::NotSent;
 use crate::server::world::World;
 
@@ -50,18 +51,18 @@ impl Connection {
         }
         let has_owner = |slot: u32| world.store.objects[slot as usize].owner().is_some_and(is_open);
         if let Some(narrow) = carriers().find(|&carrier| !view.is_in_audience(world, carrier)) {
-            let is_for_owner = world.audiences.get(&narrow) == Some(&Audience::Owner);
+            let is_for_owner = world.audiences.get(&narrow) == Some(&Relevancy::OwnerOnly);
             return if is_for_owner && !has_owner(narrow) {
                 NotSent::NoOwner
             } else {
                 NotSent::NotInAudience
             };
         }
-        match carriers().last().map(|carrier| world.cells.relevancy(carrier)) {
-            Some(Relevancy::Group(_)) => NotSent::NotInGroup,
-            Some(Relevancy::Located) if !view.has_viewpoints() => NotSent::NoViewpoints,
-            Some(Relevancy::Located) => NotSent::OutOfSight,
-            Some(Relevancy::OwnerOnly) if !carriers().any(has_owner) => NotSent::NoOwner,
+        match carriers().last().map(|carrier| world.cells.rule(carrier)) {
+            Some(Rule::Group(_)) => NotSent::NotInGroup,
+            Some(Rule::Located) if !view.has_viewpoints() => NotSent::NoViewpoints,
+            Some(Rule::Located) => NotSent::OutOfSight,
+            Some(Rule::OwnerOnly) if !carriers().any(has_owner) => NotSent::NoOwner,
             _ => NotSent::Irrelevant,
         }
     }

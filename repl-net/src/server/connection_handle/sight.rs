@@ -34,10 +34,10 @@ impl ConnectionHandle<'_> {
 
     /// Sets the directions in which the connection looks from each of its
     /// [viewpoints](Self::set_viewpoints), for [functions](crate::ClassHandle::set_priority_by) that compute
-    /// priorities.
+    /// priorities or decide [who sees an object](crate::ClassHandle::set_relevancy_by).
     pub fn set_view_directions(&mut self, directions: &[Position]) -> &mut Self {
         if let Some(peer) = self.server.sessions.peers.get_mut(self.connection) {
-            peer.connection.backlog_mut().set_directions(directions);
+            peer.connection.set_directions(&mut self.server.world, directions);
         }
         self
     }

@@ -7,8 +7,8 @@
 use repl_link::ConnectionId;
 
 use super::ObjectHandle;
-use crate::server::cells::{Audience, Relevancy};
-use crate::server::relevancy::assert_has_area;
+use crate::server::cells::Relevancy;
+use crate::server::relevancy::{assert_has_area, assert_has_function};
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets which connections see the object. Does nothing if the object is [torn off](Self::tear_off).
@@ -18,11 +18,14 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// × attached objects).
     ///
     /// # Panics
-    /// Panics if the object is [`Located`](Relevancy::Located) and its class has no
-    /// [area](crate::ClassHandle::locate), if it is attached to itself, directly or through other objects, or
-    /// if it is a [subobject](Self::spawn_subobject).
+    /// Panics if the object or a part of its relevancy is [`Located`](Relevancy::Located) and its class has
+    /// no [area](crate::ClassHandle::locate), if [`AttachedTo`](Relevancy::AttachedTo) is a part of a
+    /// combination, if [`Computed`](Relevancy::Computed) is a part of it and the class has no
+    /// [function](crate::ClassHandle::set_relevancy_by), if the object is attached to itself, directly or
+    /// through other objects, or if it is a [subobject](Self::spawn_subobject).
     #[track_caller]
-    pub fn set_relevancy(&mut self, relevancy: Relevancy) -> &mut Self {
+    pub fn set_relevancy(&mut self, relevancy: impl Into<Relevancy>) -> &mut Self {
+        let relevancy = relevancy.into();
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;
         if world.store.objects[slot as usize].is_torn_off() {
@@ -33,9 +36,10 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
             "a subobject is seen with its parent: use `set_audience` to show it to fewer connections"
         );
         let class = world.store.occupant(slot).class;
-        if relevancy == Relevancy::Located {
+        if relevancy.has(&|part| *part == Relevancy::Located) {
             assert_has_area(world, class);
         }
+        assert_has_function(world, class, &relevancy);
         let relevancy = match relevancy {
             Relevancy::AttachedTo(parent) => match world.store.slot_of(parent) {
                 Some(parent) => {
@@ -48,9 +52,17 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
                 }
                 None => Relevancy::OwnerOnly,
             },
-            _ => relevancy,
+            _ => {
+                assert!(
+                    !relevancy.has(&is_attached),
+                    "`AttachedTo` cannot be a part of a combination: attach the object, and use `set_audience` to show it to \
+                     fewer connections"
+                );
+                relevancy
+            }
         };
         let affected = world.cells.set_relevancy(slot, relevancy);
+        world.update_function_user(slot);
         self.server.reconsider(&affected);
         self
     }
@@ -65,13 +77,29 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// group, let the client join the new group first, then set the new audience of the object, and let the
     /// client leave the old group last. In another order, the client's copy of the object is removed and
     /// created again.
-    pub fn set_audience(&mut self, audience: Audience) -> &mut Self {
+    ///
+    /// The audience is an [`Audience`](crate::Audience), a [`Group`](crate::Group), or a combination of
+    /// relevancies, for example `Relevancy::any([RED, BLUE])` for the members of two groups.
+    ///
+    /// # Panics
+    /// Panics if [`Located`](Relevancy::Located) or [`AttachedTo`](Relevancy::AttachedTo) is in the audience,
+    /// or if [`Computed`](Relevancy::Computed) is in it and the class has no
+    /// [function](crate::ClassHandle::set_relevancy_by).
+    #[track_caller]
+    pub fn set_audience(&mut self, audience: impl Into<Relevancy>) -> &mut Self {
+        let audience = audience.into();
+        assert!(
+            !audience.has(&|part| is_attached(part) || *part == Relevancy::Located),
+            "positions and attachments cannot be in an audience: pass `Relevancy::all([Relevancy::Located, …])` to `set_relevancy`"
+        );
         let Some(slot) = self.slot() else { return self };
         let world = &mut self.server.world;
+        assert_has_function(world, world.store.occupant(slot).class, &audience);
         match audience {
-            Audience::Everyone => _ = world.audiences.remove(&slot),
+            Relevancy::Always => _ = world.audiences.remove(&slot),
             _ => _ = world.audiences.insert(slot, audience),
         }
+        world.update_function_user(slot);
         let affected = world.cells.with_attached(slot);
         self.server.reconsider(&affected);
         self
@@ -88,4 +116,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         }
         self
     }
+}
+
+fn is_attached(part: &Relevancy) -> bool {
+    matches!(part, Relevancy::AttachedTo(_))
 }

@@ -56,6 +56,7 @@ impl Server {
         }
         let mut affected = self.world.cells.release_attached(slot);
         affected.extend(self.world.cells.set_relevancy(slot, Relevancy::Nobody));
+        self.world.update_function_user(slot);
         self.world.tear_off(slot);
         self.reconsider(&affected);
     }

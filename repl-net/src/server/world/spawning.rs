@@ -78,12 +78,14 @@ impl World {
         self.marks.newborn.insert(slot);
         self.store.spawned += 1;
         self.cells.add(slot, class, position);
+        self.update_function_user(slot);
         Ok(ObjectRef::new(guid))
     }
 
     /// Makes a new object a subobject: from now on, it is attached to its parent and owned by it.
     pub(crate) fn add_subobject(&mut self, slot: u32, parent: u32) {
         self.cells.attach_new(slot, ObjectRef::new(self.store.occupant(parent).guid(parent)));
+        self.update_function_user(slot);
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));
     }
@@ -115,10 +117,16 @@ impl World {
     /// setting for a single client hides the object, or an object to which it is attached.
     pub(crate) fn is_alike_for_all(&self, slot: u32) -> bool {
         self.cells.home(slot) == Home::Everyone
-            && (self.audiences.is_empty() || self.cells.parent(slot).is_none())
+            && !self.cells.combined().contains(slot)
+            && (self.are_seen_alike() || self.cells.parent(slot).is_none())
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
             && !self.paths.is_static(slot)
+    }
+
+    /// Returns whether no object has an audience or a combined relevancy.
+    fn are_seen_alike(&self) -> bool {
+        self.audiences.is_empty() && self.cells.combined().is_empty()
     }
 
     /// Returns the slot of the existing object with this path.

@@ -30,6 +30,9 @@ impl Copies {
     /// Sets the points from which the client sees. Returns whether the cells in its sight were computed
     /// again.
     pub(crate) fn set_viewpoints(&mut self, world: &mut World, viewpoints: &[Position]) -> bool {
+        if self.view().viewpoints() != viewpoints {
+            self.outdate_verdicts(world);
+        }
         let is_changed = self.objects.sight_mut().set_viewpoints(viewpoints, world.cells.tolerance());
         if is_changed {
             self.update_sight(world);
@@ -55,6 +58,7 @@ impl Copies {
         if !self.objects.sight_mut().set_member(group, is_member) {
             return;
         }
+        self.outdate_verdicts(world);
         if !is_member {
             for slot in self.objects.drop_last_states(group) {
                 self.withdraw_blob(world, slot);
@@ -64,6 +68,20 @@ impl Copies {
         for slot in world.seen_by_group(group) {
             self.reconsider(world, slot);
         }
+    }
+
+    /// Lets the functions that decide what the client sees be called again, because something that they may
+    /// read of the connection has changed.
+    pub(crate) fn outdate_verdicts(&mut self, world: &mut World) {
+        if world.functions.are_used() {
+            self.objects.outdate_verdicts();
+            world.functions.have_outdated = true;
+        }
+    }
+
+    /// Drops the verdict of a function about an object that is removed from the server.
+    pub(crate) fn forget_verdict(&mut self, slot: u32) {
+        self.objects.forget_verdict(slot);
     }
 
     /// Returns whether the connection is in a group.

@@ -216,6 +216,7 @@ impl ObjectStates {
         self.standings = Standings::default();
         self.unknown_in_sight = SparseSlots::default();
         self.tracked = TrackedObjects::default();
+        self.view.verdicts = None;
         self.view.take_tear_offs();
         self.take_leaving();
         self.take_proxies();

@@ -77,10 +77,11 @@ impl ObjectStates {
         }
     }
 
-    /// Drops the last states that only members of a group may see, because the client is no member any more.
+    /// Drops the last states that the client may not see any more, because it has left a group.
     /// Returns the slots of their objects, whose closings must be sent again.
     pub(crate) fn drop_last_states(&mut self, group: Group) -> Vec<u32> {
-        let slots = self.view.last_states().map_or_else(Vec::new, |states| states.of_group(group));
+        let is_in = |group| self.is_in(group);
+        let slots = self.view.last_states().map_or_else(Vec::new, |states| states.of_group(group, is_in));
         for &slot in &slots {
             self.forget_last_state(slot);
             self.must_send(slot);

@@ -38,9 +38,10 @@ impl LastStates {
         self.0.remove(&slot);
     }
 
-    /// Returns the slots of the objects that only members of a group may see.
-    pub(super) fn of_group(&self, group: Group) -> Vec<u32> {
-        let needs = |kept: &Kept| kept.state.needs_group(group, kept.is_owner);
+    /// Returns the slots of the objects that a client may not see any more, after it has left a group.
+    /// `is_in` says in which groups it still is.
+    pub(super) fn of_group(&self, group: Group, is_in: impl Fn(Group) -> bool) -> Vec<u32> {
+        let needs = |kept: &Kept| kept.state.needs_group(group, &is_in, kept.is_owner);
         self.0.iter().filter(|(_, kept)| needs(kept)).map(|(slot, _)| *slot).collect()
     }
 

@@ -30,6 +30,7 @@ mod tests;
 mod tracked;
 mod tracked_objects;
 mod undecided;
+mod verdicts;
 mod view;
 mod view_changes;
 
@@ -149,7 +150,7 @@ impl ObjectStates {
     }
 
     pub(super) fn is_in(&self, group: Group) -> bool {
-        self.view.sight.as_ref().is_some_and(|sight| sight.is_in(group))
+        self.view.is_in(group)
     }
 
     /// Removes and returns the sight of the client.
@@ -337,6 +338,7 @@ impl ObjectStates {
         self.tracked.measure_memory()
             + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
             + self.view.last_states().map_or(0, |states| states.held_bytes())
+            + self.view.verdicts.as_ref().map_or(0, |verdicts| verdicts.seen.heap_bytes())
     }
 
     /// Returns whether all objects that existed when the client connected have arrived. The caller states

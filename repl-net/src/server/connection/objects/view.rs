@@ -16,9 +16,11 @@ use crate::body::role::Proxy;
 use crate::body::slot_set::SlotSet;
 use crate::body::sparse_slots::SparseSlots;
 use crate::server::cells::area::{Band, Position, Ring};
+use crate::server::cells::rule::Rule;
 use crate::server::cells::sight::{Sight, Span};
-use crate::server::cells::{Audience, Group, Home, Relevancy};
+use crate::server::cells::{Group, Home, Relevancy};
 use crate::server::object::Object;
+use crate::server::verdicts::Verdicts;
 use crate::server::world::World;
 
 /// How one client sees the objects.
@@ -38,6 +40,8 @@ pub(crate) struct View {
     pub(super) hidden: SparseSlots,
     /// The cells that the client has in sight. `None` if the client has never had viewpoints or groups.
     pub(super) sight: Option<Box<Sight>>,
+    /// What the functions of classes have decided about the client. `None` before their first calls.
+    pub(super) verdicts: Option<Box<Verdicts>>,
     /// State that most clients do not have.
     rare: Option<Box<Rare>>,
 }
@@ -68,7 +72,7 @@ pub(super) type TearOffs = BTreeMap<u32, Option<Sequence>>;
 impl View {
     pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
         let [own, owned, hidden] = std::array::from_fn(|_| SparseSlots::default());
-        Self { id, is_replay, own, owned, hidden, sight: None, rare: None }
+        Self { id, is_replay, own, owned, hidden, sight: None, verdicts: None, rare: None }
     }
 
     /// Returns whether the client may have an object now. A client sees the objects that it owns and the
@@ -86,9 +90,9 @@ impl View {
         is_shown: impl Fn(u32) -> bool,
     ) -> bool {
         let (mut is_owner, mut carrier) = (false, slot);
-        loop {
-            let relevancy = world.cells.relevancy(carrier);
-            if self.hidden.contains(carrier) || relevancy == Relevancy::Nobody {
+        let rule = loop {
+            let rule = world.cells.rule(carrier);
+            if self.hidden.contains(carrier) || rule == Rule::Nobody {
                 return false;
             }
             if world.dormancies.is_initial(carrier) {
@@ -97,11 +101,39 @@ impl View {
             if !self.is_in_audience(world, carrier) {
                 return false;
             }
-            is_owner |= world.store.objects[carrier as usize].owner() == Some(self.id);
-            let Some(next) = relevancy.parent() else { break };
+            is_owner |= self.is_owner(world, carrier);
+            let Some(next) = rule.parent() else { break rule };
             carrier = next;
-        }
+        };
+        let ring = match world.cells.combination(rule) {
+            Some(relevancy) if !is_owner => relevancy.ring(&|part| self.ring_by(world, carrier, part)),
+            _ => ring,
+        };
         is_owner || ring == Some(Ring::InSight) || ring == Some(Ring::Kept) && is_shown(carrier)
+    }
+
+    fn is_owner(&self, world: &World, slot: u32) -> bool {
+        world.store.objects[slot as usize].owner() == Some(self.id)
+    }
+
+    /// Returns whether an object is in sight or only kept by a relevancy that is not combined. Returns `None`
+    /// if it is neither.
+    fn ring_by(&self, world: &World, slot: u32, relevancy: &Relevancy) -> Option<Ring> {
+        let is_seen = match relevancy {
+            Relevancy::Located => return self.ring_of(world, slot),
+            Relevancy::Always => true,
+            Relevancy::OwnerOnly => self.is_owner(world, slot),
+            Relevancy::Group(group) => self.is_in(*group),
+            Relevancy::Computed => {
+                self.verdicts.as_ref().is_some_and(|verdicts| verdicts.seen.contains(slot))
+            }
+            _ => false,
+        };
+        is_seen.then_some(Ring::InSight)
+    }
+
+    pub(super) fn is_in(&self, group: Group) -> bool {
+        self.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
 
     /// Returns whether the client owns an object, or an object to which it is attached.
@@ -146,13 +178,8 @@ impl View {
         if world.audiences.is_empty() {
             return true;
         }
-        let is_owner = world.store.objects[slot as usize].owner() == Some(self.id);
-        match world.audiences.get(&slot) {
-            None | Some(Audience::Everyone) => true,
-            Some(Audience::Owner) => is_owner,
-            Some(Audience::NotOwner) => !is_owner,
-            Some(Audience::Group(group)) => self.sight.as_ref().is_some_and(|sight| sight.is_in(*group)),
-        }
+        let audience = world.audiences.get(&slot);
+        audience.is_none_or(|audience| audience.ring(&|part| self.ring_by(world, slot, part)).is_some())
     }
 
     /// Returns the objects that the client sees when its session begins.
@@ -165,7 +192,8 @@ impl View {
         for slot in self.owned.iter().chain(self.hidden.iter()).chain(narrowed) {
             others.extend(cells.with_attached(slot));
         }
-        others.extend(world.dormancies.initial().flat_map(|slot| cells.with_attached(slot)));
+        let decided = world.dormancies.initial().chain(cells.combined().iter());
+        others.extend(decided.flat_map(|slot| cells.with_attached(slot)));
         for slot in others {
             seen.set(slot, self.sees(world, slot, self.ring_of(world, slot), |_| false));
         }
@@ -209,6 +237,21 @@ impl View {
             && world.store.conditions(slot).depend_on_distance()
             && self.has_far_cell(world, slot)
             && !world.cells.carriers(slot).any(owns)
+            && !self.sees_from_everywhere(world, slot)
+    }
+
+    /// Returns whether the client sees an object by a combined relevancy, and would see it at any distance.
+    fn sees_from_everywhere(&self, world: &World, slot: u32) -> bool {
+        if world.cells.combined().is_empty() {
+            return false;
+        }
+        let top = world.cells.carriers(slot).last().unwrap_or(slot);
+        let by_rest = |part: &Relevancy| match part {
+            Relevancy::Located => None,
+            _ => self.ring_by(world, top, part),
+        };
+        let combination = world.cells.combination(world.cells.rule(top));
+        combination.is_some_and(|relevancy| relevancy.ring(&by_rest).is_some())
     }
 
     fn has_far_cell(&self, world: &World, slot: u32) -> bool {
@@ -267,16 +310,18 @@ impl View {
         let conditions = world.store.conditions(slot);
         ring.is_some()
             && self.switched_of(slot).is_none()
-            && !self.bands_would_delay_owner(world, slot)
+            && !self.would_be_delayed(world, slot)
             && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
             && (!conditions.depend_on_distance() || self.is_far(slot) == self.has_far_cell(world, slot))
     }
 
-    /// Returns whether this client owns an object, and bands (ranges of distances) may delay the shared data
-    /// of the object. Nothing is delayed for an owner, so an owner then does not receive the shared data.
-    fn bands_would_delay_owner(&self, world: &World, slot: u32) -> bool {
-        let is_owner = || world.store.objects[slot as usize].owner() == Some(self.id);
-        world.cells.have_bands() && is_owner() && matches!(world.cells.home(slot), Home::Cell(_))
+    /// Returns whether bands (ranges of distances) may delay the shared data of an object, and this client
+    /// must receive it in each tick, because it owns the object or sees it from everywhere. Such a client
+    /// then does not receive the shared data.
+    fn would_be_delayed(&self, world: &World, slot: u32) -> bool {
+        world.cells.have_bands()
+            && matches!(world.cells.home(slot), Home::Cell(_))
+            && (self.is_owner(world, slot) || self.sees_from_everywhere(world, slot))
     }
 
     /// Returns whether the client receives the shared data of an object that it has or is receiving.
