@@ -46,6 +46,7 @@ mod openings;
 mod part_size;
 mod passes;
 mod paths;
+mod paused_objects;
 mod peer;
 mod phase;
 mod priority;

@@ -23,6 +23,9 @@ pub enum NotSent {
     /// The object, or an object to which it is attached, is [hidden](crate::ObjectHandle::set_visible) from
     /// the connection.
     Hidden,
+    /// The object is [paused](crate::ObjectHandle::set_paused), for all connections or for this connection. Or
+    /// it is attached to a paused object that the client does not have yet.
+    ObjectPaused,
     /// The object has [initial dormancy](crate::Dormancy::Initial) and has not changed yet, so no client
     /// receives it. For an object that fell asleep later, the reason is
     /// [`NothingChanged`](Self::NothingChanged), and [`is_asleep_for`](crate::ObjectInfo::is_asleep_for)
@@ -93,6 +96,7 @@ impl fmt::Display for NotSent {
             Self::NotConnected => "the connection has no session",
             Self::Host => "the connection is the host, which uses the objects of the server",
             Self::Hidden => "the object is hidden from the connection",
+            Self::ObjectPaused => "the object is paused",
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",
             Self::NotInGroup => "the connection is not in the group that sees the object",

@@ -30,6 +30,7 @@ use super::later::LaterChanges;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
 use super::paths::Paths;
+use super::paused_objects::PausedObjects;
 use super::priority::Priorities;
 use super::revisions::Revisions;
 use super::rows::OwnColumn;
@@ -51,6 +52,8 @@ pub(crate) struct World {
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
+    /// The objects that are paused for all connections.
+    pub(crate) paused: PausedObjects,
     /// The dormancy of each object: whether it may sleep while it does not change.
     pub(crate) dormancies: Dormancies,
     /// Decides which waiting objects are sent to a connection first.
@@ -232,6 +235,19 @@ impl World {
         self.schedule.force(slot);
     }
 
+    /// Pauses an object for all connections, or ends its pause. Returns whether this is a change.
+    pub(crate) fn set_paused(&mut self, slot: u32, paused: bool) -> bool {
+        if self.paused.contains(slot) == paused {
+            return false;
+        }
+        if paused {
+            self.paused.pause(slot);
+        } else if self.paused.resume(slot) {
+            self.force_update(slot);
+        }
+        true
+    }
+
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
         self.schedule.set_class_rate(class, rate);
         for slot in self.store.alive.iter().filter(|&slot| self.store.occupants[slot as usize].class == class)
@@ -374,6 +390,7 @@ impl World {
         self.marks.dirty.remove(slot);
         self.marks.refusing.remove(slot);
         self.schedule.forget(slot);
+        self.paused.resume(slot);
         self.priorities.forget(slot);
         self.dormancies.forget(slot);
         self.marks.opening.remove(slot);

@@ -53,6 +53,7 @@ impl World {
         self.marks.opening.clear();
         self.marks.reopening.clear();
         self.locate_newborn();
+        self.locate_paused();
         for slot in self.marks.tearing_off.drain(..) {
             let state = &mut self.store.objects[slot as usize].tear_off;
             // The object may have been removed since. The next object in its slot was not torn off, so it
@@ -114,7 +115,8 @@ impl World {
     /// Compares an object that is about to be removed with its shadow, and returns its changes since the last
     /// comparison. Costs as much as one comparison, or O(1) if the object was not written to.
     pub(crate) fn compare_last(&mut self, slot: u32) -> Changelist {
-        let may_have_changed = self.is_dirty(slot) || self.schedule.is_waiting(slot);
+        let may_have_changed =
+            self.is_dirty(slot) || self.schedule.is_waiting(slot) || self.paused.is_waiting(slot);
         if !may_have_changed || self.marks.newborn.contains(slot) {
             return Changelist::new();
         }
@@ -149,6 +151,26 @@ impl World {
             if alive && let Some((area, positions)) = self.cells.positions_in(class) {
                 self.store.columns[usize::from(class)].locate(&[(slot, row)], area, positions);
             }
+        }
+    }
+
+    /// Records the positions of paused objects that may have moved, although the objects are not compared.
+    /// Connections see these objects, or lose sight of them, according to their live positions.
+    fn locate_paused(&mut self) {
+        let mut has_located = false;
+        for &slot in self.paused.held() {
+            let Occupant { class, row, .. } = self.store.occupant(slot);
+            let column = self.store.column(class);
+            if column.has_positions()
+                && let Some(position) = column.position(row)
+                && let Some((area, positions)) = self.cells.positions_in(class)
+            {
+                positions.update(area, std::iter::once((slot, position)));
+                has_located = true;
+            }
+        }
+        if has_located {
+            self.cells.sort_moved();
         }
     }
 

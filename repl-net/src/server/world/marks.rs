@@ -1,7 +1,7 @@
 //! The objects that the next comparison of the world checks.
 //!
 //! *Invariant:* an object that may have changed since its last comparison is in one of the sets here, waits
-//! in the schedule, or has a class that is marked in `polled`.
+//! in the schedule or for the end of its pause, or has a class that is marked in `polled`.
 
 use crate::body::slot_set::SlotSet;
 #[cfg(feature = "rayon")]

@@ -86,6 +86,9 @@ impl World {
         self.cells.attach_new(slot, ObjectRef::new(self.store.occupant(parent).guid(parent)));
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));
+        if self.paused.contains(parent) {
+            self.paused.pause(slot);
+        }
     }
 
     /// Makes a new object static.
@@ -118,6 +121,7 @@ impl World {
             && (self.audiences.is_empty() || self.cells.parent(slot).is_none())
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
+            && !self.paused.contains(slot)
             && !self.paths.is_static(slot)
     }
 

@@ -1,7 +1,7 @@
 //! The ticks of the world: which objects may have changed, and which changes are due.
 //!
-//! *Invariant:* an object that may have changed is compared in this tick, or waits in the schedule until it
-//! is due.
+//! *Invariant:* an object that may have changed is compared in this tick, waits in the schedule until it is
+//! due, or waits for the end of its pause.
 
 use std::time::Duration;
 
@@ -46,6 +46,7 @@ impl World {
             }
         }
         self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
+        self.paused.hold(&mut self.marks.dirty, [&self.marks.opening, &self.changes.newborn]);
     }
 
     /// Returns whether this tick is the last one of a round, after which unused memory is freed.
