@@ -9,6 +9,7 @@ use repl_core::{ConditionMasks, HandleSet, Replicated};
 use super::changes::Findings;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
+use super::prepare::prepare;
 use super::shadows::Shadows;
 use super::source::Source;
 use crate::body::slot_set::SlotSet;
@@ -146,6 +147,9 @@ impl ClassComparison<'_> {
         for slots in slots.chunks(BATCH) {
             let rows = self.rows_of(class, slots, &mut rows);
             let batch = Batch { compared, slots: &slots[..rows.len()], rows };
+            if shadows.prepare.is_some() {
+                prepare(shadows, source, self.unfrozen(&batch));
+            }
             if const { T::LAYOUT.table().compares_only_marked() } {
                 self.marked_batch(shadows, source, &batch, expected);
             } else {
@@ -157,6 +161,15 @@ impl ClassComparison<'_> {
             }
         }
         compared
+    }
+
+    /// Returns the slots and rows of the objects of a batch, except the torn-off objects that are not compared
+    /// any more.
+    fn unfrozen<'b>(&'b self, batch: &'b Batch<'_>) -> impl Iterator<Item = (u32, usize)> + 'b {
+        let places = (0..batch.rows.len()).filter_map(|at| batch.get(at));
+        let places =
+            places.filter(|place| self.objects.get(place.at, place.slot).tear_off != TearOff::Frozen);
+        places.map(|place| (place.slot, place.row))
     }
 
     #[inline]

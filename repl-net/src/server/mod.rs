@@ -33,6 +33,7 @@ mod hosting;
 mod inspection;
 mod last_state;
 mod later;
+mod left_over;
 mod memory;
 mod messages;
 mod not_sent;
@@ -49,11 +50,13 @@ mod paths;
 mod paused_objects;
 mod peer;
 mod phase;
+mod prepare;
 mod priority;
 mod relevancy;
 mod revisions;
 mod rows;
 mod schedule;
+mod sending;
 mod served;
 mod sessions;
 mod shadows;
@@ -62,6 +65,7 @@ mod source;
 mod statics;
 mod ticks;
 mod transmit;
+mod work_limit;
 mod world;
 
 use std::sync::Arc;
@@ -111,6 +115,7 @@ pub use priority::Viewer;
 pub use schedule::UpdateRate;
 pub use statics::Statics;
 pub use transmit::Transmit;
+pub use work_limit::Work;
 
 /// The server: it owns objects, and sends each client the state that it may see.
 ///

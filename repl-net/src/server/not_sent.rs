@@ -59,7 +59,8 @@ pub enum NotSent {
     Unacknowledged,
     /// The object waits for its turn. Either the [budget](crate::ConnectionHandle::set_budget), the link or
     /// another limit is exhausted in this tick, or the connection is not served in this tick
-    /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
+    /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)), or the tick had no time to compare
+    /// the object or to serve the connection ([`tick_while`](crate::Server::tick_while)).
     Budget,
     /// A change of the object waits until it is due, because the connection is [far from the
     /// object](crate::Area::slower_beyond).

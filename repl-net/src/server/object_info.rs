@@ -192,6 +192,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         let is_open = |id| self.server.is_open(id);
         Some(if let Some(reason) = connection.why_not_sent(world, slot, &is_open) {
             reason
+        } else if world.marks.left_over.contains(slot) {
+            NotSent::Budget
         } else if world.schedule.is_waiting(slot) {
             NotSent::Rate
         } else if world.is_dirty(slot) {

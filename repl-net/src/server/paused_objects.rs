@@ -50,21 +50,27 @@ impl PausedObjects {
         self.waiting.contains(slot)
     }
 
-    /// Lets the paused objects in `dirty` wait: moves them to the waiting objects. The objects in one of the
-    /// sets `compared` stay in `dirty`.
-    pub(crate) fn hold(&mut self, dirty: &mut SlotSet, compared: [&SlotSet; 2]) {
+    /// Lets the paused objects among the objects that are `due` wait until their pauses end. The objects in one
+    /// of the sets `compared` stay due.
+    pub(crate) fn hold(&mut self, due: [&mut SlotSet; 3], compared: [&SlotSet; 2]) {
         self.held.clear();
+        if self.paused.is_empty() {
+            return;
+        }
         let [one, other] = compared;
-        let masks = dirty.masks_in(&self.paused);
-        let masks = masks.map(|(word, mask)| (word, mask & !(one.word(word) | other.word(word))));
-        self.held.extend(masks.flat_map(|(word, mask)| slots_of(word, mask)));
-        for &slot in &self.held {
-            dirty.remove(slot);
-            self.waiting.insert(slot);
+        for due in due {
+            let before = self.held.len();
+            let masks = due.masks_in(&self.paused);
+            let masks = masks.map(|(word, mask)| (word, mask & !(one.word(word) | other.word(word))));
+            self.held.extend(masks.flat_map(|(word, mask)| slots_of(word, mask)));
+            for &slot in &self.held[before..] {
+                due.remove(slot);
+                self.waiting.insert(slot);
+            }
         }
     }
 
-    /// Returns the paused objects that may have changed since the last tick, in ascending order.
+    /// Returns the paused objects that may have changed since the last tick.
     pub(crate) fn held(&self) -> &[u32] {
         &self.held
     }

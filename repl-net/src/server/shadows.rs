@@ -8,6 +8,7 @@ use repl_core::{Class, HandleSet, PropertyIndex, Replicated, Shadow};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
+use super::prepare::Prepare;
 use super::priority::Prioritize;
 use crate::body::growth::{Demand, push_with, shrink};
 use crate::session::archetype::Archetype;
@@ -31,6 +32,8 @@ pub(crate) struct Shadows<T> {
     pub(crate) locate: Option<Box<dyn Locate<T>>>,
     /// Computes the priority of an object for a connection. `None` if the class has no such function.
     pub(crate) prioritize: Option<Prioritize<T>>,
+    /// Prepares an object for its comparison. `None` if the class has no such function.
+    pub(crate) prepare: Option<Box<dyn Prepare<T>>>,
 }
 
 /// A function that returns the position of an object.
@@ -67,6 +70,7 @@ impl<T: Replicated> Shadows<T> {
             demand: Demand::default(),
             locate: None,
             prioritize: None,
+            prepare: None,
         }
     }
 

@@ -211,6 +211,7 @@ impl World {
     /// Returns whether an object may have changed since the last tick.
     pub(crate) fn is_dirty(&self, slot: u32) -> bool {
         self.marks.dirty.contains(slot)
+            || self.marks.left_over.contains(slot)
             || self.marks.newborn.contains(slot)
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
@@ -388,6 +389,7 @@ impl World {
             self.store.occupants[moved as usize].row = row;
         }
         self.marks.dirty.remove(slot);
+        self.marks.left_over.remove(slot);
         self.marks.refusing.remove(slot);
         self.schedule.forget(slot);
         self.paused.resume(slot);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use repl_link::parts::ROUND_TICKS;
 
-use super::World;
+use super::{Marks, World};
 use crate::server::cells::sight::SightScratch;
 use crate::server::changes::Changes;
 
@@ -46,7 +46,9 @@ impl World {
             }
         }
         self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
-        self.paused.hold(&mut self.marks.dirty, [&self.marks.opening, &self.changes.newborn]);
+        let Marks { dirty, left_over, opening, .. } = &mut self.marks;
+        let [round, next] = left_over.sets_mut();
+        self.paused.hold([dirty, round, next], [opening, &self.changes.newborn]);
     }
 
     /// Returns whether this tick is the last one of a round, after which unused memory is freed.

@@ -26,7 +26,8 @@ impl ObjectStates {
 
     /// Returns whether data of an object was sent, and the client is not about to remove the object.
     fn was_begun(&self, slot: u32) -> bool {
-        let is_unsent = self.is_waiting_spawn(slot) || self.tracked.get(slot).is_some_and(Tracked::is_untouched);
+        let is_unsent =
+            self.is_waiting_spawn(slot) || self.tracked.get(slot).is_some_and(Tracked::is_untouched);
         self.is_known(slot) && !is_unsent && !self.is_closed_unacked(slot) && !self.is_leaving(slot)
     }
 
