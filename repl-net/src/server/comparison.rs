@@ -148,7 +148,7 @@ impl ClassComparison<'_> {
             let rows = self.rows_of(class, slots, &mut rows);
             let batch = Batch { compared, slots: &slots[..rows.len()], rows };
             if shadows.prepare.is_some() {
-                prepare(shadows, source, self.unfrozen(&batch));
+                self.prepare_batch(shadows, source, &batch);
             }
             if const { T::LAYOUT.table().compares_only_marked() } {
                 self.marked_batch(shadows, source, &batch, expected);
@@ -163,13 +163,22 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Returns the slots and rows of the objects of a batch, except the torn-off objects that are not compared
-    /// any more.
-    fn unfrozen<'b>(&'b self, batch: &'b Batch<'_>) -> impl Iterator<Item = (u32, usize)> + 'b {
-        let places = (0..batch.rows.len()).filter_map(|at| batch.get(at));
-        let places =
-            places.filter(|place| self.objects.get(place.at, place.slot).tear_off != TearOff::Frozen);
-        places.map(|place| (place.slot, place.row))
+    /// Lets the user prepare the objects of a batch, except the torn-off objects that are not compared any more.
+    // Not inlined, because most classes have no function for this.
+    #[inline(never)]
+    fn prepare_batch<T: Replicated, S: Source<T>>(
+        &self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        batch: &Batch<'_>,
+    ) {
+        let Shadows { class, marks, prepare: Some(function), .. } = shadows else { return };
+        for Place { at, slot, row } in (0..batch.rows.len()).filter_map(|at| batch.get(at)) {
+            let is_frozen = self.objects.get(at, slot).tear_off == TearOff::Frozen;
+            if let Some(object) = source.live_mut(row).filter(|_| !is_frozen) {
+                prepare(&mut **function, object, class.conditions(), marks.get_mut(row), slot);
+            }
+        }
     }
 
     #[inline]

@@ -348,6 +348,9 @@ impl Server {
                         !peer.connection.copies.uses(slot),
                         "a slot is used again after all acks (R17)"
                     );
+                    if let Some(parent) = parent {
+                        peer.connection.copies.pause_with_parent(slot, parent);
+                    }
                     peer.connection.copies.show_newborn(&mut self.world, slot, is_alike);
                 }
             }

@@ -1,13 +1,9 @@
 //! Functions of the user that prepare objects for their comparison, for example copy values into properties.
 //!
-//! *Invariant:* a function is called at most once for an object in a tick, and only if the object is compared
-//! immediately afterwards.
+//! *Invariant:* a function edits only the object that it was called for, and this object is compared anyway.
 
 use repl_core::__private::{EditedObjects, Editor, Marker};
-use repl_core::{Edit, Replicated};
-
-use super::shadows::Shadows;
-use super::source::Source;
+use repl_core::{ConditionMasks, Edit, HandleSet, Replicated};
 
 /// A function that prepares an object of the class `T`.
 pub(crate) trait Prepare<T>: Send + Sync {
@@ -20,28 +16,23 @@ impl<T: Replicated, F: FnMut(&mut Edit<'_, T>) + Send + Sync> Prepare<T> for F {
     }
 }
 
-/// Receives the slots of objects that a function has edited, and ignores them: they are compared anyway.
+/// Receives the slots of objects that a function has edited, and ignores them.
 struct Compared;
 
 impl EditedObjects for Compared {
     fn insert_edited(&mut self, _: u32) {}
 }
 
-/// Calls the function of a class for the objects in `places`, each a slot and a row.
-// Not inlined, because most classes have no such function.
-#[inline(never)]
-pub(crate) fn prepare<T: Replicated, S: Source<T>>(
-    shadows: &mut Shadows<T>,
-    source: &mut S,
-    places: impl Iterator<Item = (u32, usize)>,
+/// Calls a function for the object in `slot`. `marked` are the `push` properties of the object that are marked
+/// as changed, and the function marks those that it changes.
+pub(crate) fn prepare<T>(
+    function: &mut dyn Prepare<T>,
+    object: &mut T,
+    conditions: &ConditionMasks,
+    marked: Option<&mut HandleSet>,
+    slot: u32,
 ) {
-    let Shadows { class, marks, prepare: Some(prepare), .. } = shadows else { return };
-    let conditions = class.conditions();
-    for (slot, row) in places {
-        let Some(object) = source.live_mut(row) else { return };
-        let marked = marks.get_mut(row);
-        let (accepted, edited) = (conditions.push(), &mut Compared);
-        let marker = Marker { conditions, accepted, marked, edited, slot };
-        prepare.prepare(Editor { object, marker });
-    }
+    let (accepted, edited) = (conditions.push(), &mut Compared);
+    let marker = Marker { conditions, accepted, marked, edited, slot };
+    function.prepare(Editor { object, marker });
 }

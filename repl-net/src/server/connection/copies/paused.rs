@@ -27,9 +27,8 @@ impl Copies {
     }
 
     /// Pauses a new subobject for this client, if its parent is paused for this client.
-    pub(super) fn pause_with_parent(&mut self, world: &World, slot: u32) {
-        let parent = world.subobjects.parent(slot);
-        if parent.is_some_and(|parent| self.view().is_paused_here(parent)) {
+    pub(crate) fn pause_with_parent(&mut self, slot: u32, parent: u32) {
+        if self.view().is_paused_here(parent) {
             self.objects.set_paused(slot, true);
         }
     }

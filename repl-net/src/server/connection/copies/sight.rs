@@ -88,7 +88,6 @@ impl Copies {
         if is_alike && self.is_live && self.objects.show_newborn(world, slot) {
             world.compare_for_open(slot);
         } else {
-            self.pause_with_parent(world, slot);
             self.reconsider(world, slot);
         }
     }

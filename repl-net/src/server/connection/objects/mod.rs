@@ -145,6 +145,20 @@ impl ObjectStates {
             && !self.waits_for_pause(world, slot)
     }
 
+    /// Returns whether the client does not receive an object, because this object or an object to which it is
+    /// attached is paused, and nothing of the paused object was sent yet.
+    fn waits_for_pause(&self, world: &World, slot: u32) -> bool {
+        let waits = |slot: u32| self.view.is_paused(world, slot) && !self.was_begun(slot);
+        self.view.has_pauses(world) && world.cells.carriers(slot).any(waits)
+    }
+
+    /// Returns whether data of an object was sent, and the client is not about to remove the object.
+    fn was_begun(&self, slot: u32) -> bool {
+        let is_unsent =
+            self.is_waiting_spawn(slot) || self.tracked.get(slot).is_some_and(Tracked::is_untouched);
+        self.is_known(slot) && !is_unsent && !self.is_closed_unacked(slot) && !self.is_leaving(slot)
+    }
+
     /// Returns the sight of the client, so that the caller can change it. The caller must then show or remove
     /// the objects that came into sight or went out of sight.
     pub(super) fn sight_mut(&mut self) -> &mut Sight {

@@ -3,7 +3,7 @@
 //! *Invariant:* the client does not receive the shared data of a paused object, so the object is out of step.
 //! What the client lacks of it is pending, or in its history.
 
-use super::{ObjectStates, Tracked};
+use super::ObjectStates;
 use crate::body::slot_set::slots_of;
 use crate::server::world::World;
 
@@ -15,20 +15,6 @@ impl ObjectStates {
             self.view.set_paused(slot, paused);
         }
         is_change
-    }
-
-    /// Returns whether the client does not receive an object, because this object or an object to which it is
-    /// attached is paused, and nothing of the paused object was sent yet.
-    pub(super) fn waits_for_pause(&self, world: &World, slot: u32) -> bool {
-        let waits = |slot: u32| self.view.is_paused(world, slot) && !self.was_begun(slot);
-        self.view.has_pauses(world) && world.cells.carriers(slot).any(waits)
-    }
-
-    /// Returns whether data of an object was sent, and the client is not about to remove the object.
-    fn was_begun(&self, slot: u32) -> bool {
-        let is_unsent =
-            self.is_waiting_spawn(slot) || self.tracked.get(slot).is_some_and(Tracked::is_untouched);
-        self.is_known(slot) && !is_unsent && !self.is_closed_unacked(slot) && !self.is_leaving(slot)
     }
 
     /// Returns the paused objects of which something must be sent, except those that the client must remove.
