@@ -122,7 +122,9 @@ fn r28_seeds_with_enums_converge_and_fall_silent() {
 
 #[test]
 fn s260_s266_seeds_with_waits_converge_and_fall_silent() {
-    run_all(seeds(waits::FIRST_SEED..waits::FIRST_SEED + 30));
+    let outcomes: Vec<Outcome> = seeds(waits::FIRST_SEED..waits::FIRST_SEED + 30).map(run).collect();
+    let secrets: u64 = outcomes.iter().map(|outcome| outcome.secrets).sum();
+    assert!(outcomes.len() <= 10 || secrets > 0, "the search finds the secrets that may be seen");
 }
 
 #[test]
