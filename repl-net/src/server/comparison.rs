@@ -163,7 +163,8 @@ impl ClassComparison<'_> {
         compared
     }
 
-    /// Lets the user prepare the objects of a batch, except the torn-off objects that are not compared any more.
+    /// Lets the user prepare the objects of a batch, except the torn-off objects that are not compared any
+    /// more.
     // Not inlined, because most classes have no function for this.
     #[inline(never)]
     fn prepare_batch<T: Replicated, S: Source<T>>(

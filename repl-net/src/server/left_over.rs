@@ -48,8 +48,8 @@ impl LeftOver {
         }
     }
 
-    /// Fills the empty list `group` with at most `most` objects that are compared next, in ascending order. If
-    /// the round is over, the next one begins.
+    /// Fills the empty list `group` with at most `most` objects that are compared next, in ascending order.
+    /// If the round is over, the next one begins.
     pub(crate) fn take_group(&mut self, most: usize, group: &mut Vec<u32>) {
         if self.round.is_empty() {
             std::mem::swap(&mut self.round, &mut self.next);

@@ -133,8 +133,8 @@ impl PassInputs<'_> {
         !self.world.has_changes() && !self.world.ends_round()
     }
 
-    /// Returns a client with its id, whether it has a turn, and its rest time. Returns `None` if the client is
-    /// not visited, or if it rests and `may_skip` is true.
+    /// Returns a client with its id, whether it has a turn, and its rest time. Returns `None` if the client
+    /// is not visited, or if it rests and `may_skip` is true.
     fn visit<'p>(
         &self,
         entry: &'p mut PeerEntry,

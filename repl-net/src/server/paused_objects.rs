@@ -50,8 +50,8 @@ impl PausedObjects {
         self.waiting.contains(slot)
     }
 
-    /// Lets the paused objects among the objects that are `due` wait until their pauses end. The objects in one
-    /// of the sets `compared` stay due.
+    /// Lets the paused objects among the objects that are `due` wait until their pauses end. The objects in
+    /// one of the sets `compared` stay due.
     pub(crate) fn hold(&mut self, due: [&mut SlotSet; 3], compared: [&SlotSet; 2]) {
         self.held.clear();
         if self.paused.is_empty() {

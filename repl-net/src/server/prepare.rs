@@ -23,8 +23,8 @@ impl EditedObjects for Compared {
     fn insert_edited(&mut self, _: u32) {}
 }
 
-/// Calls a function for the object in `slot`. `marked` are the `push` properties of the object that are marked
-/// as changed, and the function marks those that it changes.
+/// Calls a function for the object in `slot`. `marked` are the `push` properties of the object that are
+/// marked as changed, and the function marks those that it changes.
 pub(crate) fn prepare<T>(
     function: &mut dyn Prepare<T>,
     object: &mut T,

@@ -31,8 +31,8 @@ struct Sending<'a> {
 
 impl Server {
     /// Encodes the changes of this tick, and runs the passes of all connections that have a turn. With a
-    /// `limit`, serves one connection after the other, as long as the limit allows it. Returns the connections
-    /// that end in this tick.
+    /// `limit`, serves one connection after the other, as long as the limit allows it. Returns the
+    /// connections that end in this tick.
     pub(super) fn send(&mut self, limit: Option<WorkLimit<'_>>) -> Ends {
         telemetry::span!(DEBUG, "send");
         let (now, secret) = (self.sessions.now(), self.sessions.secret());

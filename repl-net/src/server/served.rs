@@ -62,15 +62,15 @@ impl Served {
         self.chosen.len()
     }
 
-    /// Chooses the next connection. If the round is over, another begins, once in a tick. Returns `None` if all
-    /// connections that have a session were chosen.
+    /// Chooses the next connection. If the round is over, another begins, once in a tick. Returns `None` if
+    /// all connections that have a session were chosen.
     pub(super) fn choose_next(&mut self, peers: &Peers, secret: Secret) -> Option<ConnectionId> {
         let next = self.draw(peers, secret);
         if next.is_some() || self.of_last_round.is_some() {
             return next;
         }
-        // A new round begins. Connections that are chosen already are left out, so that none has two turns in a
-        // tick.
+        // A new round begins. Connections that are chosen already are left out, so that none has two turns in
+        // a tick.
         self.of_last_round = Some(self.chosen.len());
         self.chosen.sort_unstable();
         let others = peers.ids().filter(|id| self.chosen.binary_search(id).is_err());

@@ -49,8 +49,8 @@ impl Server {
         self.run_tick(now, None);
     }
 
-    /// Does the same as [`tick`](Self::tick), but limits the work: `goes_on` decides whether the tick goes on.
-    /// It is asked before each [`Work`] that can wait: before up to 64 objects are compared, and before a
+    /// Does the same as [`tick`](Self::tick), but limits the work: `goes_on` decides whether the tick goes
+    /// on. It is asked before each [`Work`] that can wait: before up to 64 objects are compared, and before a
     /// connection is served. After the answer `false`, the tick compares no more objects, or serves no more
     /// connections. The library reads no clock, so the function can read one, or count:
     ///
@@ -75,9 +75,9 @@ impl Server {
     /// before the objects that change later, and every connection has a turn before any has its next. A tick
     /// compares at least 64 objects and serves at least one connection, whatever the function returns. So of
     /// `n` objects that may have changed, each is compared after at most `n / 32 + 2` ticks, and of `n`
-    /// connections each is served after at most `2 n` ticks, and sooner if the function allows more. An object
-    /// that was not compared keeps its old values on all clients, and its next comparison finds all of its
-    /// changes. A connection that was not served receives what it missed at its next turn, merged.
+    /// connections each is served after at most `2 n` ticks, and sooner if the function allows more. An
+    /// object that was not compared keeps its old values on all clients, and its next comparison finds all of
+    /// its changes. A connection that was not served receives what it missed at its next turn, merged.
     /// [`connections_per_tick`](crate::ServerConfig::connections_per_tick) applies, too.
     ///
     /// Some work cannot wait: the first comparison of new objects, the last one of objects that are torn off,
@@ -86,8 +86,8 @@ impl Server {
     /// rates](crate::ClassHandle::set_update_rate) for the rest, which also keep objects from being compared.
     ///
     /// The function is called on the thread of the caller, so with the feature `rayon` such a tick uses only
-    /// this thread. If the function always returns `true`, the packets are the same as those of `tick`, except
-    /// for the choices of `connections_per_tick`.
+    /// this thread. If the function always returns `true`, the packets are the same as those of `tick`,
+    /// except for the choices of `connections_per_tick`.
     ///
     /// # Panics
     /// Panics in the same cases as [`tick`](Self::tick).

@@ -43,8 +43,8 @@ impl Waits {
         // Hundreds of new objects do not reach a client in time if most packets are lost.
         let most = if plan.loss() > 0.21 { 30 } else { usize::MAX };
         plan.objects = plan.objects.max(pick([2, 30, 90, 200]).min(most));
-        // The model must know when the positions of birds are compared, and comparisons choose the ids of items
-        // in hoards.
+        // The model must know when the positions of birds are compared, and comparisons choose the ids of
+        // items in hoards.
         (plan.weights[BIRD], plan.weights[HOARD]) = (0, 0);
         // The model does not know which objects a client was not sent because of a pause.
         plan.whispers = None;

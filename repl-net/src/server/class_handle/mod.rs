@@ -42,7 +42,8 @@ pub struct ClassHandle<'a, T> {
 impl Server {
     /// Returns a handle of a class. This does not register the class, but the methods
     /// [`set_area`](ClassHandle::set_area), [`locate`](ClassHandle::locate),
-    /// [`before_compare`](ClassHandle::before_compare) and [`reserve`](ClassHandle::reserve) of the handle do.
+    /// [`before_compare`](ClassHandle::before_compare) and [`reserve`](ClassHandle::reserve) of the handle
+    /// do.
     #[must_use]
     pub fn class<T: Replicated>(&mut self) -> ClassHandle<'_, T> {
         ClassHandle { server: self, class: PhantomData }

@@ -15,8 +15,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// registers it as [`register`](crate::Server::register) does.
     ///
     /// The function is called at most once for an object in a tick, and only in a tick that compares the
-    /// object: the object was written to, and its [update rate](Self::set_update_rate) allows an update. So it
-    /// is not called for an object that nobody touches, that [sleeps](crate::Dormancy) or is
+    /// object: the object was written to, and its [update rate](Self::set_update_rate) allows an update. So
+    /// it is not called for an object that nobody touches, that [sleeps](crate::Dormancy) or is
     /// [paused](crate::ObjectHandle::set_paused). To have it called for an object whose state is elsewhere,
     /// call [`force_update`](crate::ObjectHandle::force_update), or write to any field of the object by
     /// [`get_mut`](crate::Server::get_mut). [`objects_mut`](crate::Server::objects_mut) compares only objects

@@ -12,11 +12,11 @@ use crate::server::world::World;
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Pauses the object for all connections, or ends this pause. While the object is paused, the server does
-    /// not compare it and sends nothing of it: no changes, no owner, no role, and nothing again that was lost.
-    /// The object may change in the meantime, which costs nothing. The next tick after the pause sends the
-    /// newest values that each client lacks, even if the update time of the object is not reached. Unlike an
-    /// object that [sleeps](Self::set_dormancy), a paused object is not up to date on clients, and they are
-    /// not told.
+    /// not compare it and sends nothing of it: no changes, no owner, no role, and nothing again that was
+    /// lost. The object may change in the meantime, which costs nothing. The next tick after the pause sends
+    /// the newest values that each client lacks, even if the update time of the object is not reached. Unlike
+    /// an object that [sleeps](Self::set_dormancy), a paused object is not up to date on clients, and they
+    /// are not told.
     ///
     /// Clients that have the object keep it with its old values. References to it stay valid, and
     /// [calls](crate::Server::call) on it arrive in both directions. A client that was sent nothing of the
@@ -25,8 +25,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// same applies to objects that are [attached](crate::Relevancy::AttachedTo) to the object.
     ///
     /// Clients still lose a paused object: if it goes out of sight, is hidden, or is
-    /// [despawned](Server::despawn), then with its last values. [`tear_off`](Self::tear_off) ends the pause. An
-    /// update that is too large for one packet, and is partly sent when the pause begins, is sent to its end.
+    /// [despawned](Server::despawn), then with its last values. [`tear_off`](Self::tear_off) ends the pause.
+    /// An update that is too large for one packet, and is partly sent when the pause begins, is sent to its
+    /// end.
     ///
     /// The pause includes the [subobjects](Self::spawn_subobject) of the object, also those that are spawned
     /// during the pause. The [host](Server::connect_host) uses the objects of the server, and is told of the
@@ -45,8 +46,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
 
     /// Pauses the object for one connection, or ends this pause, as [`set_paused`](Self::set_paused) does for
     /// all connections. The object is still compared, because other connections receive it. Nothing is sent
-    /// while any of the two pauses lasts. The pause for a connection is dropped when the object is despawned or
-    /// the connection ends, and not when the object goes out of sight.
+    /// while any of the two pauses lasts. The pause for a connection is dropped when the object is despawned
+    /// or the connection ends, and not when the object goes out of sight.
     ///
     /// A paused object shares no encoded bytes with other connections. While it is paused and changes, the
     /// connection stores which properties its client lacks, at most once for each property. Does nothing for
@@ -61,8 +62,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Returns the slots of an object and its subobjects. Returns none if the object does not exist or is torn
-    /// off.
+    /// Returns the slots of an object and its subobjects. Returns none if the object does not exist or is
+    /// torn off.
     fn family(world: &World, object: ObjectRef<T>) -> Vec<u32> {
         let slot = world.store.slot_of(object);
         let slot = slot.filter(|&slot| !world.store.objects[slot as usize].is_torn_off());

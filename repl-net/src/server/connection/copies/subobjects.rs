@@ -45,8 +45,8 @@ impl Copies {
     }
 
     /// Appends the family that is sent together with the object `top`. Each object comes before the objects
-    /// below it. The family does not contain objects that are paused or that the client must first remove, nor
-    /// the objects below them.
+    /// below it. The family does not contain objects that are paused or that the client must first remove,
+    /// nor the objects below them.
     pub(crate) fn arriving_family(&self, top: u32, world: &World, family: &mut Vec<Member>) {
         let may_arrive = |slot: u32| self.objects.is_to_arrive(slot) && !self.view().is_paused(world, slot);
         if !may_arrive(top) {

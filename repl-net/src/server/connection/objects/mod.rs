@@ -134,8 +134,8 @@ impl ObjectStates {
 
     /// Returns whether the client may have an object now, as [`View::sees`] decides. If an object is torn
     /// off, the clients that saw it at that moment see it until they have its last state, unless it or an
-    /// object above it is hidden from them. A client does not see a paused object of which it was sent nothing
-    /// yet. The argument `ring` is what [`View::ring_of`] returns.
+    /// object above it is hidden from them. A client does not see a paused object of which it was sent
+    /// nothing yet. The argument `ring` is what [`View::ring_of`] returns.
     pub(crate) fn sees(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         if self.view.is_tearing_off(slot) {
             let mut above = std::iter::successors(Some(slot), |&slot| world.subobjects.parent(slot));

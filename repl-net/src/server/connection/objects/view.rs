@@ -296,9 +296,9 @@ impl View {
     }
 
     /// Returns whether the connection can send the shared data of an object, according to the current
-    /// conditions, settings and position: the client must have the default view of the object, the object must
-    /// not be paused, and either all clients see the object or its cell is in sight. The argument `ring` is what [`ring_of`](Self::ring_of)
-    /// returns.
+    /// conditions, settings and position: the client must have the default view of the object, the object
+    /// must not be paused, and either all clients see the object or its cell is in sight. The argument `ring`
+    /// is what [`ring_of`](Self::ring_of) returns.
     pub(crate) fn is_shared_now(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let object = &world.store.objects[slot as usize];
         let conditions = world.store.conditions(slot);
