@@ -542,7 +542,7 @@ pub use repl_net::{
     RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError,
     Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session,
     ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, Update,
-    UpdateKind, UpdateRate, Viewer,
+    UpdateKind, UpdateRate, Viewer, Work,
 };
 /// Encrypted connections over the internet: QUIC, polled from the game's loop. Needs the feature `quic`.
 #[cfg(feature = "quic")]

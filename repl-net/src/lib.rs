@@ -107,7 +107,7 @@ pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ClassMemory, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy,
     External, Group, History, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position,
-    Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
+    Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer, Work,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

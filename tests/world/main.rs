@@ -8,6 +8,7 @@ mod counted;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod before_compare;
 mod budget;
 mod dormancy;
 mod external;
@@ -15,8 +16,10 @@ mod generic_classes;
 mod lifecycles;
 mod names;
 mod not_sent;
+mod paused_objects;
 mod rates;
 mod relevancy;
 mod strange_clients;
 mod together;
 mod turns;
+mod work;

@@ -75,6 +75,12 @@ impl<C: HasLink> Peers<C> {
         self.entries.get_mut(index).map(|entry| &mut *entry.peer)
     }
 
+    /// Returns the entry of a peer, and does not end its rest. Costs the same as [`get`](Self::get).
+    pub fn entry_mut(&mut self, id: ConnectionId) -> Option<&mut PeerEntry<C>> {
+        let index = self.find(id)?;
+        self.entries.get_mut(index)
+    }
+
     /// Ends the rest of a peer.
     pub fn wake(&mut self, id: ConnectionId) {
         self.get_mut(id);

@@ -148,6 +148,11 @@ impl Findings {
             self.refusing.append(&mut other.refusing);
             self.replaced.append(&mut other.replaced);
         }
+        self.sort();
+    }
+
+    /// Sorts the findings by slot. They must consist of parts in ascending order of the slots.
+    pub(crate) fn sort(&mut self) {
         // These sorts are fast, because the lists consist of a few sorted parts. They are stable, so the
         // findings of one object keep their order.
         self.items.sort_by_key(|change| change.slot);

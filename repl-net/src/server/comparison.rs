@@ -9,6 +9,7 @@ use repl_core::{ConditionMasks, HandleSet, Replicated};
 use super::changes::Findings;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
+use super::prepare::prepare;
 use super::shadows::Shadows;
 use super::source::Source;
 use crate::body::slot_set::SlotSet;
@@ -146,6 +147,9 @@ impl ClassComparison<'_> {
         for slots in slots.chunks(BATCH) {
             let rows = self.rows_of(class, slots, &mut rows);
             let batch = Batch { compared, slots: &slots[..rows.len()], rows };
+            if shadows.prepare.is_some() {
+                self.prepare_batch(shadows, source, &batch);
+            }
             if const { T::LAYOUT.table().compares_only_marked() } {
                 self.marked_batch(shadows, source, &batch, expected);
             } else {
@@ -157,6 +161,25 @@ impl ClassComparison<'_> {
             }
         }
         compared
+    }
+
+    /// Lets the user prepare the objects of a batch, except the torn-off objects that are not compared any
+    /// more.
+    // Not inlined, because most classes have no function for this.
+    #[inline(never)]
+    fn prepare_batch<T: Replicated, S: Source<T>>(
+        &self,
+        shadows: &mut Shadows<T>,
+        source: &mut S,
+        batch: &Batch<'_>,
+    ) {
+        let Shadows { class, marks, prepare: Some(function), .. } = shadows else { return };
+        for Place { at, slot, row } in (0..batch.rows.len()).filter_map(|at| batch.get(at)) {
+            let is_frozen = self.objects.get(at, slot).tear_off == TearOff::Frozen;
+            if let Some(object) = source.live_mut(row).filter(|_| !is_frozen) {
+                prepare(&mut **function, object, class.conditions(), marks.get_mut(row), slot);
+            }
+        }
     }
 
     #[inline]

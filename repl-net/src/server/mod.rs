@@ -33,6 +33,7 @@ mod hosting;
 mod inspection;
 mod last_state;
 mod later;
+mod left_over;
 mod memory;
 mod messages;
 mod not_sent;
@@ -46,14 +47,17 @@ mod openings;
 mod part_size;
 mod passes;
 mod paths;
+mod paused_objects;
 mod peer;
 mod phase;
+mod prepare;
 mod priority;
 mod relevancy;
 mod relevancy_functions;
 mod revisions;
 mod rows;
 mod schedule;
+mod sending;
 mod served;
 mod sessions;
 mod shadows;
@@ -63,6 +67,7 @@ mod statics;
 mod ticks;
 mod transmit;
 mod verdicts;
+mod work_limit;
 mod world;
 
 use std::sync::Arc;
@@ -112,6 +117,7 @@ pub use priority::Viewer;
 pub use schedule::UpdateRate;
 pub use statics::Statics;
 pub use transmit::Transmit;
+pub use work_limit::Work;
 
 /// The server: it owns objects, and sends each client the state that it may see.
 ///
@@ -344,6 +350,9 @@ impl Server {
                         !peer.connection.copies.uses(slot),
                         "a slot is used again after all acks (R17)"
                     );
+                    if let Some(parent) = parent {
+                        peer.connection.copies.pause_with_parent(slot, parent);
+                    }
                     peer.connection.copies.show_newborn(&mut self.world, slot, is_alike);
                 }
             }

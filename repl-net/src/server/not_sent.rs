@@ -23,6 +23,9 @@ pub enum NotSent {
     /// The object, or an object to which it is attached, is [hidden](crate::ObjectHandle::set_visible) from
     /// the connection.
     Hidden,
+    /// The object is [paused](crate::ObjectHandle::set_paused), for all connections or for this connection.
+    /// Or it is attached to a paused object that the client does not have yet.
+    ObjectPaused,
     /// The object has [initial dormancy](crate::Dormancy::Initial) and has not changed yet, so no client
     /// receives it. For an object that fell asleep later, the reason is
     /// [`NothingChanged`](Self::NothingChanged), and [`is_asleep_for`](crate::ObjectInfo::is_asleep_for)
@@ -57,7 +60,8 @@ pub enum NotSent {
     Unacknowledged,
     /// The object waits for its turn. Either the [budget](crate::ConnectionHandle::set_budget), the link or
     /// another limit is exhausted in this tick, or the connection is not served in this tick
-    /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)).
+    /// ([`connections_per_tick`](crate::ServerConfig::connections_per_tick)), or the tick had no time to
+    /// compare the object or to serve the connection ([`tick_while`](crate::Server::tick_while)).
     Budget,
     /// A change of the object waits until it is due, because the connection is [far from the
     /// object](crate::Area::slower_beyond).
@@ -94,6 +98,7 @@ impl fmt::Display for NotSent {
             Self::NotConnected => "the connection has no session",
             Self::Host => "the connection is the host, which uses the objects of the server",
             Self::Hidden => "the object is hidden from the connection",
+            Self::ObjectPaused => "the object is paused",
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",
             Self::NotInGroup => "the connection is not in the group that sees the object",

@@ -94,6 +94,24 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         Some(self.server.world.dormancies.get(self.slot()?))
     }
 
+    /// Returns whether the object is [paused](crate::ObjectHandle::set_paused) for all connections.
+    #[must_use]
+    pub fn is_paused(self) -> bool {
+        self.slot().is_some_and(|slot| self.server.world.paused.contains(slot))
+    }
+
+    /// Returns whether the object is paused for a connection: either
+    /// [for all connections](crate::ObjectHandle::set_paused) or
+    /// [for this connection](crate::ObjectHandle::set_paused_for). Returns `false` if the connection or the
+    /// object does not exist.
+    #[must_use]
+    pub fn is_paused_for(self, connection: ConnectionId) -> bool {
+        let (Some(peer), Some(slot)) = (self.server.sessions.peers.get(connection), self.slot()) else {
+            return false;
+        };
+        peer.connection.copies.view().is_paused(&self.server.world, slot)
+    }
+
     /// Returns whether the object exists and was [torn off](crate::ObjectHandle::tear_off).
     #[must_use]
     pub fn is_torn_off(self) -> bool {
@@ -174,6 +192,8 @@ impl<'a, T: ?Sized> ObjectInfo<'a, T> {
         let is_open = |id| self.server.is_open(id);
         Some(if let Some(reason) = connection.why_not_sent(world, slot, &is_open) {
             reason
+        } else if world.marks.left_over.contains(slot) {
+            NotSent::Budget
         } else if world.schedule.is_waiting(slot) {
             NotSent::Rate
         } else if world.is_dirty(slot) {

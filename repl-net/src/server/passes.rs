@@ -36,8 +36,30 @@ pub(super) struct PassInputs<'a> {
     pub(super) broadcast: &'a Broadcast,
     pub(super) classes: &'a ClassList,
     pub(super) config: &'a ServerConfig,
-    pub(super) served: &'a Served,
+    pub(super) turns: Turns<'a>,
     pub(super) now: Duration,
+}
+
+/// Which of the given connections are visited, and which of these have a turn.
+#[derive(Clone, Copy)]
+pub(super) enum Turns<'a> {
+    /// All are visited, and those that are served have a turn.
+    Served(&'a Served),
+    /// All have a turn.
+    Now,
+    /// Only the connections that are not served are visited. The others had their turns before.
+    Others(&'a Served),
+}
+
+impl Turns<'_> {
+    /// Returns whether a connection has a turn, or `None` if it is not visited.
+    fn of(self, id: ConnectionId) -> Option<bool> {
+        match self {
+            Self::Served(served) => Some(served.contains(id)),
+            Self::Now => Some(true),
+            Self::Others(served) => (!served.contains(id)).then_some(false),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -60,16 +82,15 @@ impl Passes {
     }
 
     fn run_batch(&self, peers: &mut [PeerEntry], inputs: PassInputs<'_>) -> Ends {
-        let PassInputs { world, broadcast, classes, config, served, now } = inputs;
+        let PassInputs { world, broadcast, classes, config, now, .. } = inputs;
         let mut scratch = self.lock().pop().unwrap_or_default();
         let mut ends = Vec::new();
         let may_skip = inputs.may_skip();
         let visited = peers.iter_mut().filter_map(|entry| inputs.visit(entry, may_skip));
-        for ((id, rest), peer) in preloaded(visited, inputs.preload()) {
+        for ((id, has_turn, rest), peer) in preloaded(visited, inputs.preload()) {
             rest.take_skipped().into_iter().for_each(|until| peer.connection.link.outbox.has_rested(until));
             let timeout = peer.handshake.shorter_timeout(config.timeout);
             let mut context = PassContext { world, broadcast, classes, scratch: &mut scratch, now, timeout };
-            let has_turn = served.contains(id);
             if has_turn {
                 peer.connection.pass(&mut context);
             } else {
@@ -112,20 +133,22 @@ impl PassInputs<'_> {
         !self.world.has_changes() && !self.world.ends_round()
     }
 
-    /// Returns a client with its id and its rest time, or `None` if the client rests and `may_skip` is true.
+    /// Returns a client with its id, whether it has a turn, and its rest time. Returns `None` if the client
+    /// is not visited, or if it rests and `may_skip` is true.
     fn visit<'p>(
         &self,
         entry: &'p mut PeerEntry,
         may_skip: bool,
-    ) -> Option<((ConnectionId, &'p mut Rest), &'p mut Peer)> {
+    ) -> Option<((ConnectionId, bool, &'p mut Rest), &'p mut Peer)> {
         let PeerEntry { id, rest, peer } = entry;
+        let has_turn = self.turns.of(*id)?;
         if may_skip && rest.lasts(self.now) {
-            if self.served.contains(*id) {
+            if has_turn {
                 rest.skip(self.now);
             }
             return None;
         }
-        Some(((*id, rest), peer))
+        Some(((*id, has_turn, rest), peer))
     }
 
     /// Returns which memory of connections is preloaded for their passes.

@@ -8,6 +8,7 @@ use repl_core::{Class, HandleSet, PropertyIndex, Replicated, Shadow};
 
 use super::cells::area::{Area, Position};
 use super::cells::positions::Positions;
+use super::prepare::Prepare;
 use super::priority::Prioritize;
 use super::verdicts::Decide;
 use crate::body::growth::{Demand, push_with, shrink};
@@ -34,6 +35,8 @@ pub(crate) struct Shadows<T> {
     pub(crate) prioritize: Option<Prioritize<T>>,
     /// Decides which connections see an object. `None` if the class has no such function.
     pub(crate) decide: Option<Box<dyn Decide<T>>>,
+    /// Prepares an object for its comparison. `None` if the class has no such function.
+    pub(crate) prepare: Option<Box<dyn Prepare<T>>>,
 }
 
 /// A function that returns the position of an object.
@@ -71,6 +74,7 @@ impl<T: Replicated> Shadows<T> {
             locate: None,
             prioritize: None,
             decide: None,
+            prepare: None,
         }
     }
 

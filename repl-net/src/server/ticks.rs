@@ -7,12 +7,10 @@
 use std::time::Duration;
 
 use repl_core::ObjectRef;
-use repl_link::parts::frame_bits;
 
 use super::Server;
-use super::passes::{Ends, PassInputs};
 use super::peer::preloaded_for_losses;
-use crate::body::State;
+use super::work_limit::{Work, WorkLimit};
 use crate::session::events::ServerEvent;
 use crate::telemetry;
 
@@ -48,6 +46,58 @@ impl Server {
     /// zero in 1,000 consecutive ticks in which packets have arrived.
     #[track_caller]
     pub fn tick(&mut self, now: Duration) {
+        self.run_tick(now, None);
+    }
+
+    /// Does the same as [`tick`](Self::tick), but limits the work: `goes_on` decides whether the tick goes
+    /// on. It is asked before each [`Work`] that can wait: before up to 64 objects are compared, and before a
+    /// connection is served. After the answer `false`, the tick compares no more objects, or serves no more
+    /// connections. The library reads no clock, so the function can read one, or count:
+    ///
+    /// ```
+    /// # use repl_net as repl;
+    /// use repl::{Server, ServerConfig, Work};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # let mut server = Server::new(ServerConfig::default());
+    /// # let now = Duration::ZERO;
+    /// let start = Instant::now();
+    /// server.tick_while(now, |_| start.elapsed() < Duration::from_millis(8));
+    ///
+    /// server.tick_while(now, |work| match work {
+    ///     Work::Objects(compared) => compared < 2_000,
+    ///     Work::Connections(served) => served < 20,
+    ///     _ => true,
+    /// });
+    /// ```
+    ///
+    /// What does not fit goes first in the next ticks, in rounds: every object that was left over is compared
+    /// before the objects that change later, and every connection has a turn before any has its next. A tick
+    /// compares at least 64 objects and serves at least one connection, whatever the function returns. So of
+    /// `n` objects that may have changed, each is compared after at most `n / 32 + 2` ticks, and of `n`
+    /// connections each is served after at most `2 n` ticks, and sooner if the function allows more. An
+    /// object that was not compared keeps its old values on all clients, and its next comparison finds all of
+    /// its changes. A connection that was not served receives what it missed at its next turn, merged.
+    /// [`connections_per_tick`](crate::ServerConfig::connections_per_tick) applies, too.
+    ///
+    /// Some work cannot wait: the first comparison of new objects, the last one of objects that are torn off,
+    /// and comparisons that clients need before they receive an object for the first time. Calls, acks and
+    /// keep-alive packets do not wait either. To give more time to what matters, set [update
+    /// rates](crate::ClassHandle::set_update_rate) for the rest, which also keep objects from being compared.
+    ///
+    /// The function is called on the thread of the caller, so with the feature `rayon` such a tick uses only
+    /// this thread. If the function always returns `true`, the packets are the same as those of `tick`,
+    /// except for the choices of `connections_per_tick`.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`tick`](Self::tick).
+    #[track_caller]
+    pub fn tick_while(&mut self, now: Duration, mut goes_on: impl FnMut(Work) -> bool) {
+        self.run_tick(now, Some(WorkLimit::new(&mut goes_on)));
+    }
+
+    #[track_caller]
+    fn run_tick(&mut self, now: Duration, mut limit: Option<WorkLimit<'_>>) {
         telemetry::span!(DEBUG, "server_tick", tick = self.world.frame + 1);
         #[cfg(feature = "metrics")]
         let sent_before = self.sent();
@@ -68,7 +118,7 @@ impl Server {
         self.world.begin_tick(now);
         let woken = {
             telemetry::span!(DEBUG, "compare");
-            self.world.compare()
+            self.world.compare(limit.as_mut())
         };
         self.reconsider(&woken);
         self.call_functions();
@@ -76,9 +126,8 @@ impl Server {
         self.world.find_due();
         self.report_refusals();
         self.inform_host();
-        self.served.choose(&self.sessions.peers, self.config.connections_per_tick, self.sessions.secret());
         let before = self.begin_look();
-        let ends = self.run_passes();
+        let ends = self.send(limit);
         self.end_look(before);
         self.passes.free_unneeded(&mut self.world);
         ends.into_iter().for_each(|(id, reason)| self.close(id, reason));
@@ -135,28 +184,5 @@ impl Server {
                 error: refusal.error,
             });
         }
-    }
-
-    /// Encodes the changes of this tick, and runs the passes of all connections. Returns the connections that
-    /// end in this tick.
-    fn run_passes(&mut self) -> Ends {
-        telemetry::span!(DEBUG, "send");
-        let now = self.sessions.now();
-        let Self { world, broadcast, classes, config, served, .. } = self;
-        if config.share {
-            let shared_bytes = self.shared_size.bytes(&self.sessions.peers, config.mtu_bytes);
-            broadcast.build(world, classes, shared_bytes * 8 - frame_bits::<State>());
-            let inputs = PassInputs { world, broadcast, classes, config, served, now };
-            return self.passes.run(self.sessions.peers.as_mut_slice(), inputs);
-        }
-        let mut ends = Ends::new();
-        for peer in self.sessions.peers.as_mut_slice() {
-            if peer.peer.handshake.is_connected() {
-                broadcast.build(world, classes, peer.peer.connection.link.outbox.body_bits());
-            }
-            let inputs = PassInputs { world, broadcast, classes, config, served, now };
-            ends.extend(self.passes.run(std::slice::from_mut(peer), inputs));
-        }
-        ends
     }
 }

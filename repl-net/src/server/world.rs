@@ -30,6 +30,7 @@ use super::later::LaterChanges;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
 use super::paths::Paths;
+use super::paused_objects::PausedObjects;
 use super::priority::Priorities;
 use super::relevancy_functions::RelevancyFunctions;
 use super::revisions::Revisions;
@@ -52,6 +53,8 @@ pub(crate) struct World {
     pub(crate) cells: Cells,
     /// Decides when changed objects are compared.
     pub(crate) schedule: Schedule,
+    /// The objects that are paused for all connections.
+    pub(crate) paused: PausedObjects,
     /// The dormancy of each object: whether it may sleep while it does not change.
     pub(crate) dormancies: Dormancies,
     /// Decides which waiting objects are sent to a connection first.
@@ -211,6 +214,7 @@ impl World {
     /// Returns whether an object may have changed since the last tick.
     pub(crate) fn is_dirty(&self, slot: u32) -> bool {
         self.marks.dirty.contains(slot)
+            || self.marks.left_over.contains(slot)
             || self.marks.newborn.contains(slot)
             || self.marks.polled[usize::from(self.store.occupant(slot).class)]
     }
@@ -233,6 +237,19 @@ impl World {
     pub(crate) fn force_update(&mut self, slot: u32) {
         self.marks.dirty.insert(slot);
         self.schedule.force(slot);
+    }
+
+    /// Pauses an object for all connections, or ends its pause. Returns whether this is a change.
+    pub(crate) fn set_paused(&mut self, slot: u32, paused: bool) -> bool {
+        if self.paused.contains(slot) == paused {
+            return false;
+        }
+        if paused {
+            self.paused.pause(slot);
+        } else if self.paused.resume(slot) {
+            self.force_update(slot);
+        }
+        true
     }
 
     pub(crate) fn set_class_rate(&mut self, class: u16, rate: UpdateRate) {
@@ -391,8 +408,10 @@ impl World {
             self.store.occupants[moved as usize].row = row;
         }
         self.marks.dirty.remove(slot);
+        self.marks.left_over.remove(slot);
         self.marks.refusing.remove(slot);
         self.schedule.forget(slot);
+        self.paused.resume(slot);
         self.priorities.forget(slot);
         self.dormancies.forget(slot);
         self.marks.opening.remove(slot);

@@ -265,6 +265,7 @@ impl World {
 
     /// Ends all pauses and budgets, so that the time in which clients converge depends only on the links.
     pub(crate) fn calm(&mut self) {
+        self.resume_all();
         let connections: BTreeSet<ConnectionId> = self.views.keys().copied().collect();
         for connection in connections {
             self.server.connection(connection).resume();

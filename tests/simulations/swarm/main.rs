@@ -31,6 +31,7 @@ mod sight;
 mod silence;
 mod switches;
 mod talk;
+mod waits;
 mod whispers;
 mod witness;
 mod world;
@@ -117,6 +118,13 @@ fn s199_s200_seeds_with_assets_converge_and_fall_silent() {
 #[test]
 fn r28_seeds_with_enums_converge_and_fall_silent() {
     run_all(seeds(enums::FIRST_SEED..enums::FIRST_SEED + 24));
+}
+
+#[test]
+fn s233_s239_seeds_with_waits_converge_and_fall_silent() {
+    let outcomes: Vec<Outcome> = seeds(waits::FIRST_SEED..waits::FIRST_SEED + 30).map(run).collect();
+    let secrets: u64 = outcomes.iter().map(|outcome| outcome.secrets).sum();
+    assert!(outcomes.len() <= 10 || secrets > 0, "the search finds the secrets that may be seen");
 }
 
 #[test]

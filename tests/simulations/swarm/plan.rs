@@ -16,6 +16,7 @@ use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
 use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
+use crate::waits::{self, Waits};
 use crate::whispers::Whispers;
 
 /// The longest time between two tries on a link that does not answer (R9).
@@ -79,6 +80,8 @@ pub(crate) struct Plan {
     /// has a turn.
     pub(crate) connections_per_tick: usize,
     pub(crate) turn_ticks: u32,
+    /// The pauses of objects, and the limits for the work of ticks.
+    pub(crate) waits: Option<Waits>,
 }
 
 fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
@@ -183,14 +186,17 @@ impl Plan {
             host: None,
             connections_per_tick: usize::MAX,
             turn_ticks: 0,
+            waits: None,
         };
-        let has_enums = seed >= enums::FIRST_SEED;
-        let has_assets = seed >= assets::FIRST_SEED && (!has_enums || seed.is_multiple_of(6));
-        let has_host = seed >= host::FIRST_SEED && (!has_assets && !has_enums || seed.is_multiple_of(7));
+        let has_waits = seed >= waits::FIRST_SEED;
+        let has_enums = seed >= enums::FIRST_SEED && (!has_waits || seed.is_multiple_of(8));
+        let has_assets = seed >= assets::FIRST_SEED && (!has_enums && !has_waits || seed.is_multiple_of(6));
+        let has_host =
+            seed >= host::FIRST_SEED && (!has_assets && !has_enums && !has_waits || seed.is_multiple_of(7));
         plan.host = has_host.then(|| HostPlan::draw(seed));
-        let has_others = has_host || has_assets || has_enums;
+        let has_others = has_host || has_assets || has_enums || has_waits;
         let has_short_lives = seed >= short_lives::FIRST_SEED && (!has_others || seed.is_multiple_of(5));
-        let is_special = has_short_lives || has_assets || has_enums;
+        let is_special = has_short_lives || has_assets || has_enums || has_waits;
         let has_lives = seed >= Lives::FIRST_SEED && (!is_special || seed.is_multiple_of(3));
         if has_short_lives {
             ShortLives::draw(&mut plan);
@@ -209,6 +215,9 @@ impl Plan {
         if has_enums {
             enums::draw(&mut plan);
         }
+        if has_waits {
+            Waits::draw(&mut plan);
+        }
         plan.limit_bulk();
         plan
     }
@@ -219,7 +228,8 @@ impl Plan {
         let is_wide = self.loss() <= 0.2
             && self.max_bytes_per_tick >= 1_000
             && self.max_packets_in_flight >= 100
-            && self.connections_per_tick == usize::MAX;
+            && self.connections_per_tick == usize::MAX
+            && self.waits.is_none();
         self.talk.iter_mut().for_each(|talk| talk.has_bulk &= is_wide);
     }
 
@@ -263,7 +273,7 @@ impl Plan {
 
     /// Returns whether changes may wait to be sent although no packet is in flight.
     pub(crate) fn may_wait(&self) -> bool {
-        self.lives.pauses + self.lives.budgets > 0.0 || self.turn_ticks > 0
+        self.lives.pauses + self.lives.budgets > 0.0 || self.turn_ticks > 0 || self.waits.is_some()
     }
 
     /// Returns whether deaf clients may receive old packets.

@@ -456,7 +456,10 @@ impl Run {
             }
         }
         sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
-        self.world.server.tick(now);
+        match self.plan.waits {
+            Some(waits) if !self.is_settling => waits.tick(&mut self.world.server, now),
+            _ => self.world.server.tick(now),
+        }
         if let Some(host) = &mut self.host {
             host.check(&mut self.world);
         }
@@ -554,7 +557,9 @@ impl Run {
                     for uid in
                         self.world.views.get(&seat.connection).iter().flat_map(|view| view.joined_with())
                     {
-                        let is_lacking = self.world.is_alive(uid) && !seat.witness.has(&self.world, uid);
+                        let is_lacking = self.world.is_alive(uid)
+                            && !self.world.may_wait(uid)
+                            && !seat.witness.has(&self.world, uid);
                         assert!(!is_lacking, "{:?} lacks object {uid}, which was there", seat.connection);
                     }
                 }

@@ -229,6 +229,7 @@ impl World {
         let mut torn_off = self.with_subobjects(uid);
         torn_off.retain(|uid| self.things[*uid as usize].torn_off.is_none());
         for &uid in &torn_off {
+            self.end_pauses(uid);
             let sees = |(_, view): &(&ConnectionId, &crate::world::View)| {
                 view.joined.is_some() && view.seen.contains(&uid)
             };

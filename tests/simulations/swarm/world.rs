@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::sight::{JUDGES, NEAR_RADIUS, RADIUS, Relevance, TornOff, judges};
 use crate::switches::{Flipped, Switches, flip_for_one};
 use crate::talk;
+use crate::waits::Pauses;
 use crate::whispers::{Calls as WhisperedCalls, Rights, Whisper, Whispers};
 
 /// For how many ticks an object grows.
@@ -137,6 +138,13 @@ pub(crate) struct World {
     chains: Rng,
     /// The generator for lives.
     pub(crate) lives: Rng,
+    /// The generator for waits.
+    pub(crate) waits: Rng,
+    pub(crate) pauses: Pauses,
+    /// The objects that were paused at any time.
+    pub(crate) was_paused: BTreeSet<u32>,
+    /// Whether objects may be attached to others.
+    pub(crate) places_objects: bool,
     /// The generator for calls with secrets.
     pub(crate) whispering: Rng,
     pub(crate) calls: WhisperedCalls,
@@ -201,6 +209,10 @@ impl World {
             wild: Rng::new(plan.seed).fork(11),
             chains: Rng::new(plan.seed).fork(13),
             lives: Rng::new(plan.seed).fork(21),
+            waits: Rng::new(plan.seed).fork(91),
+            pauses: Pauses::new(),
+            was_paused: BTreeSet::new(),
+            places_objects: plan.lives.relevancy > 0.0,
             whispering: Rng::new(plan.seed).fork(24),
             calls: WhisperedCalls::default(),
             growing: Vec::new(),
@@ -299,7 +311,7 @@ impl World {
             positions: [(self.kinds[kind].place)(&self.server, guid).unwrap_or_default(); 3],
             dormancy,
             torn_off: None,
-            is_rated: false,
+            is_rated: plan.waits.is_some(),
             role: Role::default(),
             physics: false,
             switches: Switches::default(),
@@ -308,6 +320,7 @@ impl World {
         });
         self.alive.push(uid);
         self.dirty.push(uid);
+        parent.into_iter().for_each(|parent| self.pause_with_parent(uid, parent));
         if self.wild.chance(plan.extremes.growth) {
             self.growing.push((uid, GROWING_TICKS));
         }
@@ -384,6 +397,7 @@ impl World {
                 view.last_seen.insert(uid, last);
                 view.rights.despawned(uid, owner == Some(connection));
             }
+            self.end_pauses(uid);
             self.things[uid as usize].alive = false;
             self.alive.retain(|&known| known != uid);
             self.torn_off.retain(|&known| known != uid);
@@ -534,6 +548,7 @@ impl World {
             self.crowd(plan, tick);
         }
         self.live(plan, tick);
+        plan.waits.into_iter().for_each(|waits| self.pause_one(waits));
         plan.whispers.into_iter().for_each(|whispers| self.whisper(whispers));
     }
 
@@ -570,6 +585,9 @@ impl World {
         };
         let Some(thing) = thing.filter(is_made) else { return true };
         let Some(view) = self.views.get(&connection) else { return false };
+        if self.is_held(connection, canary) {
+            return false;
+        }
         if Whisper::of(canary).is_some() {
             return self.may_hear((connection, view), canary);
         }

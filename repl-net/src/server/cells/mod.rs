@@ -367,7 +367,6 @@ impl Cells {
     }
 
     /// Sorts the objects with positions in other cells by slot.
-    #[cfg(feature = "rayon")]
     pub(crate) fn sort_moved(&mut self) {
         self.positions.sort_moved();
     }

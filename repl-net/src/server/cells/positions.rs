@@ -76,7 +76,6 @@ impl Positions {
         }
     }
 
-    #[cfg(feature = "rayon")]
     pub(super) fn sort_moved(&mut self) {
         self.moved.sort_unstable();
     }

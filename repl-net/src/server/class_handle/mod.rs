@@ -1,9 +1,10 @@
 //! A handle of one class: the server's methods that set the area, the priority and the update rate of the
-//! objects of the class.
+//! objects of the class, and what is done before they are compared.
 //!
 //! *Invariant:* a setting of a class applies to each of its objects that has no setting of its own.
 
 mod area;
+mod preparing;
 mod priorities;
 mod rates;
 mod relevancy;
@@ -42,8 +43,9 @@ pub struct ClassHandle<'a, T> {
 
 impl Server {
     /// Returns a handle of a class. This does not register the class, but the methods
-    /// [`set_area`](ClassHandle::set_area), [`locate`](ClassHandle::locate) and
-    /// [`reserve`](ClassHandle::reserve) of the handle do.
+    /// [`set_area`](ClassHandle::set_area), [`locate`](ClassHandle::locate),
+    /// [`before_compare`](ClassHandle::before_compare) and [`reserve`](ClassHandle::reserve) of the handle
+    /// do.
     #[must_use]
     pub fn class<T: Replicated>(&mut self) -> ClassHandle<'_, T> {
         ClassHandle { server: self, class: PhantomData }

@@ -24,6 +24,9 @@ impl Connection {
         if !self.copies.sees(world, slot) {
             return Some(self.why_not_seen(world, slot, is_open));
         }
+        if self.copies.view().is_paused(world, slot) {
+            return Some(NotSent::ObjectPaused);
+        }
         if self.is_paused() {
             return Some(NotSent::Paused);
         }
@@ -46,6 +49,9 @@ impl Connection {
             return NotSent::Hidden;
         }
         let carriers = || world.cells.carriers(slot);
+        if carriers().any(|carrier| view.is_paused(world, carrier)) {
+            return NotSent::ObjectPaused;
+        }
         if carriers().any(|carrier| world.dormancies.is_initial(carrier)) {
             return NotSent::Asleep;
         }

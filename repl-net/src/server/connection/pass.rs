@@ -33,6 +33,7 @@ impl Connection {
         } else {
             self.route(context);
             self.finish_tear_offs(context);
+            self.hold_paused(context.world);
         }
         let packets_before = self.link.outbox.queue.packets_sent;
         // The client may have lost the right to some waiting calls since the last tick. These calls are

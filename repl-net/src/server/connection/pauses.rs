@@ -1,5 +1,5 @@
 //! Pauses of a connection: times in which no state is sent, because the user has paused the connection or
-//! because other connections have their turns in this tick (S193).
+//! because other connections have their turns in this tick (S193). Single objects can be paused, too.
 //!
 //! *Invariant:* in a pause each change is in the history of its object or pending, so after the pause the
 //! client receives what it lacks, merged by object. The memory for it does not grow with the length of the
@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::Connection;
 use super::backlog::Pause;
 use super::context::PassContext;
+use crate::server::world::World;
 
 impl Connection {
     /// Returns whether the user has paused the connection.
@@ -33,6 +34,14 @@ impl Connection {
             let pause = backlog.pause;
             !pause.is_paused && pause.ended_at <= start
         })
+    }
+
+    /// Postpones the changes of the objects that are paused for this connection.
+    pub(super) fn hold_paused(&mut self, world: &World) {
+        for slot in self.copies.objects.paused_to_send(world) {
+            self.copies.postpone(slot, world);
+            self.copies.objects.hold(slot);
+        }
     }
 
     /// Makes the changes pending that were dropped from full histories of objects, if this connection has not

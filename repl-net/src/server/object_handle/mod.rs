@@ -4,6 +4,7 @@
 
 mod ownership;
 mod pace;
+mod pauses;
 mod relevancy;
 mod sleep;
 mod subobjects;

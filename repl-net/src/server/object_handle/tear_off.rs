@@ -48,6 +48,7 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
 
 impl Server {
     fn tear_off_one(&mut self, slot: u32) {
+        self.end_pauses(slot);
         if let Some(host) = &mut self.host {
             host.torn_off(&self.world, slot);
         }

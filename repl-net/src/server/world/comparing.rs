@@ -13,6 +13,7 @@ use crate::server::column::Column;
 use crate::server::comparison::{Chosen, ClassComparison, ComparisonInputs};
 use crate::server::object::{Object, TearOff};
 use crate::server::occupant::Occupant;
+use crate::server::work_limit::{GROUP, WorkLimit};
 
 /// The greatest number of objects that are compared before the positions of the changed objects are recorded.
 /// Because of this limit, the data of these objects is still in the fastest cache.
@@ -22,8 +23,9 @@ impl World {
     /// Compares the objects that may have changed and are due, and appends their changes to the histories.
     /// Call it after [`begin_tick`](Self::begin_tick). Returns the initially dormant objects that have
     /// changed for the first time, and the objects that are attached to them. Clients may receive these
-    /// objects from now on.
-    pub(crate) fn compare(&mut self) -> Vec<u32> {
+    /// objects from now on. With a `limit`, compares only some of the objects. The others come first in the
+    /// next tick.
+    pub(crate) fn compare(&mut self, limit: Option<&mut WorkLimit<'_>>) -> Vec<u32> {
         let mut woken = self.dormancies.begin_comparison(&self.marks.dirty);
         for &slot in &woken {
             // If the object has changed, clients receive it in this tick.
@@ -32,14 +34,11 @@ impl World {
         for (word, mask) in self.marks.opening.masks() {
             self.marks.dirty.insert_mask(word, mask);
         }
-        let mut queue = std::mem::take(&mut self.marks.queue);
-        self.marks.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
-        self.marks.dirty.clear();
-        self.marks.most_queued = self.marks.most_queued.max(queue.len());
         self.changes.reserve(self.store.objects.len());
-        self.compare_each(&queue);
-        queue.clear();
-        self.marks.queue = queue;
+        match limit {
+            None => self.compare_all(),
+            Some(limit) => self.compare_within(limit),
+        }
         self.begin_revisions();
         self.revisions.free_unused();
         for (slot, handle, base) in self.changes.found.replaced.drain(..) {
@@ -53,6 +52,7 @@ impl World {
         self.marks.opening.clear();
         self.marks.reopening.clear();
         self.locate_newborn();
+        self.locate_paused();
         for slot in self.marks.tearing_off.drain(..) {
             let state = &mut self.store.objects[slot as usize].tear_off;
             // The object may have been removed since. The next object in its slot was not torn off, so it
@@ -75,6 +75,63 @@ impl World {
             let deltas = self.store.column_of(slot).deltas();
             self.revisions.begin(slot, deltas.iter());
         }
+    }
+
+    fn compare_all(&mut self) {
+        let Marks { dirty, left_over, queue, .. } = &mut self.marks;
+        left_over.drain_into(dirty);
+        dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
+        dirty.clear();
+        self.compare_queue();
+    }
+
+    /// Compares the objects that cannot wait, and then the others in groups, as long as `limit` allows it.
+    fn compare_within(&mut self, limit: &mut WorkLimit<'_>) {
+        self.queue_urgent();
+        self.marks.left_over.add(&mut self.marks.dirty);
+        while !self.marks.queue.is_empty() || self.has_group(limit) {
+            limit.note_compared(self.compare_queue());
+        }
+        self.changes.found.sort();
+        self.cells.sort_moved();
+    }
+
+    /// Puts the objects into the queue that cannot wait: new ones, those that clients receive for the first
+    /// time, those that are torn off, and those that no client receives before they change.
+    fn queue_urgent(&mut self) {
+        let Self { marks, changes, dormancies, .. } = self;
+        let Marks { dirty, left_over, opening, tearing_off, queue, .. } = marks;
+        let is_urgent = |slot: &u32| {
+            opening.contains(*slot)
+                || changes.newborn.contains(*slot)
+                || tearing_off.contains(slot)
+                || dormancies.is_initial(*slot)
+        };
+        queue.extend(dirty.iter().filter(is_urgent));
+        for &slot in &*queue {
+            dirty.remove(slot);
+            left_over.remove(slot);
+        }
+    }
+
+    /// Puts the next group of objects into the queue, if there are any and `limit` allows it.
+    fn has_group(&mut self, limit: &mut WorkLimit<'_>) -> bool {
+        let Marks { left_over, queue, .. } = &mut self.marks;
+        if !left_over.is_empty() && limit.allows_objects() {
+            left_over.take_group(GROUP, queue);
+        }
+        !queue.is_empty()
+    }
+
+    /// Compares the objects in the queue, and empties the queue. Returns how many objects were in it.
+    fn compare_queue(&mut self) -> usize {
+        let mut queue = std::mem::take(&mut self.marks.queue);
+        let objects = queue.len();
+        self.marks.most_queued = self.marks.most_queued.max(objects);
+        self.compare_each(&queue);
+        queue.clear();
+        self.marks.queue = queue;
+        objects
     }
 
     fn compare_each(&mut self, queue: &[u32]) {
@@ -114,7 +171,8 @@ impl World {
     /// Compares an object that is about to be removed with its shadow, and returns its changes since the last
     /// comparison. Costs as much as one comparison, or O(1) if the object was not written to.
     pub(crate) fn compare_last(&mut self, slot: u32) -> Changelist {
-        let may_have_changed = self.is_dirty(slot) || self.schedule.is_waiting(slot);
+        let may_have_changed =
+            self.is_dirty(slot) || self.schedule.is_waiting(slot) || self.paused.is_waiting(slot);
         if !may_have_changed || self.marks.newborn.contains(slot) {
             return Changelist::new();
         }
@@ -149,6 +207,26 @@ impl World {
             if alive && let Some((area, positions)) = self.cells.positions_in(class) {
                 self.store.columns[usize::from(class)].locate(&[(slot, row)], area, positions);
             }
+        }
+    }
+
+    /// Records the positions of paused objects that may have moved, although the objects are not compared.
+    /// Connections see these objects, or lose sight of them, according to their live positions.
+    fn locate_paused(&mut self) {
+        let mut has_located = false;
+        for &slot in self.paused.held() {
+            let Occupant { class, row, .. } = self.store.occupant(slot);
+            let column = self.store.column(class);
+            if column.has_positions()
+                && let Some(position) = column.position(row)
+                && let Some((area, positions)) = self.cells.positions_in(class)
+            {
+                positions.update(area, std::iter::once((slot, position)));
+                has_located = true;
+            }
+        }
+        if has_located {
+            self.cells.sort_moved();
         }
     }
 

@@ -1,16 +1,19 @@
 //! The objects that the next comparison of the world checks.
 //!
 //! *Invariant:* an object that may have changed since its last comparison is in one of the sets here, waits
-//! in the schedule, or has a class that is marked in `polled`.
+//! in the schedule or for the end of its pause, or has a class that is marked in `polled`.
 
 use crate::body::slot_set::SlotSet;
 #[cfg(feature = "rayon")]
 use crate::server::by_class::ByClass;
+use crate::server::left_over::LeftOver;
 
 #[derive(Default)]
 pub(crate) struct Marks {
     /// Objects that may have changed since the last tick.
     pub(super) dirty: SlotSet,
+    /// Objects that were due in earlier ticks, and were not compared because the ticks had no time.
+    pub(crate) left_over: LeftOver,
     /// Objects with values that their last comparison refused.
     pub(super) refusing: SlotSet,
     /// For each class, whether the user has borrowed all objects mutably, so that any of them may have

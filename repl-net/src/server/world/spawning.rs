@@ -88,6 +88,9 @@ impl World {
         self.update_function_user(slot);
         self.owners.set(slot, Some(parent));
         self.subobjects.set(slot, Some(parent));
+        if self.paused.contains(parent) {
+            self.paused.pause(slot);
+        }
     }
 
     /// Makes a new object static.
@@ -121,6 +124,7 @@ impl World {
             && (self.are_seen_alike() || self.cells.parent(slot).is_none())
             && !self.store.conditions(slot).is_conditional()
             && !self.dormancies.is_used()
+            && !self.paused.contains(slot)
             && !self.paths.is_static(slot)
     }
 

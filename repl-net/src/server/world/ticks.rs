@@ -1,13 +1,13 @@
 //! The ticks of the world: which objects may have changed, and which changes are due.
 //!
-//! *Invariant:* an object that may have changed is compared in this tick, or waits in the schedule until it
-//! is due.
+//! *Invariant:* an object that may have changed is compared in this tick, waits in the schedule until it is
+//! due, or waits for the end of its pause.
 
 use std::time::Duration;
 
 use repl_link::parts::ROUND_TICKS;
 
-use super::World;
+use super::{Marks, World};
 use crate::server::cells::sight::SightScratch;
 use crate::server::changes::Changes;
 
@@ -46,6 +46,9 @@ impl World {
             }
         }
         self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
+        let Marks { dirty, left_over, opening, .. } = &mut self.marks;
+        let [round, next] = left_over.sets_mut();
+        self.paused.hold([dirty, round, next], [opening, &self.changes.newborn]);
     }
 
     /// Returns whether this tick is the last one of a round, after which unused memory is freed.

@@ -8,6 +8,7 @@ pub(super) mod bases;
 pub(super) mod call_rights;
 pub(super) mod last_rights;
 pub(super) mod losses;
+mod paused;
 mod pending;
 pub(super) mod recent_removals;
 mod seen;

@@ -45,17 +45,17 @@ impl Copies {
     }
 
     /// Appends the family that is sent together with the object `top`. Each object comes before the objects
-    /// below it. The family does not contain objects that the client must first remove, nor the objects below
-    /// them.
+    /// below it. The family does not contain objects that are paused or that the client must first remove,
+    /// nor the objects below them.
     pub(crate) fn arriving_family(&self, top: u32, world: &World, family: &mut Vec<Member>) {
-        if !self.objects.is_to_arrive(top) {
+        let may_arrive = |slot: u32| self.objects.is_to_arrive(slot) && !self.view().is_paused(world, slot);
+        if !may_arrive(top) {
             return;
         }
         let mut next = family.len();
         family.push((top, self.parent_gap(top, world)));
         while let Some(&(parent, _)) = family.get(next) {
-            let children =
-                world.subobjects.children(parent).filter(|&child| self.objects.is_to_arrive(child));
+            let children = world.subobjects.children(parent).filter(|&child| may_arrive(child));
             family.extend(children.map(|child| (child, ParentGap::between(parent, child))));
             next += 1;
         }

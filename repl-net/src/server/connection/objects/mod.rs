@@ -20,6 +20,7 @@ mod last_states;
 mod new_elements;
 mod outcomes;
 mod paths;
+mod paused;
 mod sending;
 mod sleep;
 mod sleeping;
@@ -134,13 +135,29 @@ impl ObjectStates {
 
     /// Returns whether the client may have an object now, as [`View::sees`] decides. If an object is torn
     /// off, the clients that saw it at that moment see it until they have its last state, unless it or an
-    /// object above it is hidden from them. The argument `ring` is what [`View::ring_of`] returns.
+    /// object above it is hidden from them. A client does not see a paused object of which it was sent
+    /// nothing yet. The argument `ring` is what [`View::ring_of`] returns.
     pub(crate) fn sees(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         if self.view.is_tearing_off(slot) {
             let mut above = std::iter::successors(Some(slot), |&slot| world.subobjects.parent(slot));
             return !above.any(|slot| self.view.hidden.contains(slot));
         }
         self.view.sees(world, slot, ring, |slot| self.is_expected(slot) && !self.is_leaving(slot))
+            && !self.waits_for_pause(world, slot)
+    }
+
+    /// Returns whether the client does not receive an object, because this object or an object to which it is
+    /// attached is paused, and nothing of the paused object was sent yet.
+    fn waits_for_pause(&self, world: &World, slot: u32) -> bool {
+        let waits = |slot: u32| self.view.is_paused(world, slot) && !self.was_begun(slot);
+        self.view.has_pauses(world) && world.cells.carriers(slot).any(waits)
+    }
+
+    /// Returns whether data of an object was sent, and the client is not about to remove the object.
+    fn was_begun(&self, slot: u32) -> bool {
+        let is_unsent =
+            self.is_waiting_spawn(slot) || self.tracked.get(slot).is_some_and(Tracked::is_untouched);
+        self.is_known(slot) && !is_unsent && !self.is_closed_unacked(slot) && !self.is_leaving(slot)
     }
 
     /// Returns the sight of the client, so that the caller can change it. The caller must then show or remove

@@ -56,6 +56,8 @@ struct Rare {
     /// Objects that are so far away that the client may not see their `NearOnly` properties, including
     /// objects that it does not have.
     far: SparseSlots,
+    /// Objects that are paused only for this connection, including objects that the client does not have.
+    paused: SparseSlots,
     /// The changes of the view that the next tick must decide about.
     undecided: Undecided,
     /// The last states of objects that were removed from the server.
@@ -197,7 +199,42 @@ impl View {
         for slot in others {
             seen.set(slot, self.sees(world, slot, self.ring_of(world, slot), |_| false));
         }
+        for slot in self.paused(world).flat_map(|slot| cells.with_attached(slot)) {
+            seen.remove(slot);
+        }
         seen
+    }
+
+    /// Returns whether any object is paused for the client.
+    #[inline]
+    pub(crate) fn has_pauses(&self, world: &World) -> bool {
+        !world.paused.is_empty() || self.rare.as_ref().is_some_and(|rare| !rare.paused.is_empty())
+    }
+
+    /// Returns whether an object is paused, for all connections or for this one.
+    #[inline]
+    pub(crate) fn is_paused(&self, world: &World, slot: u32) -> bool {
+        world.paused.contains(slot) || self.is_paused_here(slot)
+    }
+
+    /// Returns whether an object is paused for this connection alone.
+    pub(crate) fn is_paused_here(&self, slot: u32) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.paused.contains(slot))
+    }
+
+    /// Returns the paused objects among the 64 slots of a word, as a bit mask.
+    pub(super) fn paused_in(&self, world: &World, word: usize) -> u64 {
+        world.paused.word(word) | self.rare.as_ref().map_or(0, |rare| rare.paused.word(word))
+    }
+
+    fn paused<'a>(&'a self, world: &'a World) -> impl Iterator<Item = u32> + 'a {
+        world.paused.iter().chain(self.rare.iter().flat_map(|rare| rare.paused.iter()))
+    }
+
+    /// Pauses an object for this connection, or ends this pause.
+    pub(super) fn set_paused(&mut self, slot: u32, paused: bool) {
+        self.rare.get_or_insert_default().paused.set(slot, paused);
+        self.free_rare();
     }
 
     /// Returns the view flags of this connection for an object (S36).
@@ -302,13 +339,14 @@ impl View {
     }
 
     /// Returns whether the connection can send the shared data of an object, according to the current
-    /// conditions, settings and position: the client must have the default view of the object, and either all
-    /// clients see the object or its cell is in sight. The argument `ring` is what [`ring_of`](Self::ring_of)
-    /// returns.
+    /// conditions, settings and position: the client must have the default view of the object, the object
+    /// must not be paused, and either all clients see the object or its cell is in sight. The argument `ring`
+    /// is what [`ring_of`](Self::ring_of) returns.
     pub(crate) fn is_shared_now(&self, world: &World, slot: u32, ring: Option<Ring>) -> bool {
         let object = &world.store.objects[slot as usize];
         let conditions = world.store.conditions(slot);
         ring.is_some()
+            && !self.is_paused(world, slot)
             && self.switched_of(slot).is_none()
             && !self.would_be_delayed(world, slot)
             && (!conditions.is_conditional() || self.flags_when_near(object) == object.common_flags())
@@ -407,6 +445,7 @@ impl View {
         if let Some(rare) = &mut self.rare {
             rare.switched.remove(&slot);
             rare.far.remove(slot);
+            rare.paused.remove(slot);
             rare.undecided.forget(slot);
             self.free_rare();
         }
@@ -424,6 +463,7 @@ impl View {
             rare.switched.is_empty()
                 && rare.tear_offs.is_empty()
                 && rare.far.is_empty()
+                && rare.paused.is_empty()
                 && rare.undecided.is_empty()
                 && rare.last_states.is_empty()
         };
