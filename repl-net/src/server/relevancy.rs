@@ -41,10 +41,16 @@ impl Server {
         }
         let (mut changed, mut found) = (Vec::new(), Vec::new());
         for entry in sessions.peers.as_mut_slice() {
-            if !entry.peer.handshake.is_ended() {
-                entry.peer.connection.call_functions(functions, store, &mut changed);
+            if entry.peer.handshake.is_ended() {
+                continue;
+            }
+            let connection = &mut entry.peer.connection;
+            connection.call_functions(functions, store, &mut changed);
+            // Before the session begins, nothing is shown.
+            if connection.copies.is_live() {
                 found.extend(changed.drain(..).map(|(word, mask)| (entry.id, word, mask)));
             }
+            changed.clear();
         }
         for (id, word, mask) in found {
             let Some(peer) = sessions.peers.get_mut(id) else { continue };

@@ -67,6 +67,10 @@ impl Copies {
         }
     }
 
+    pub(crate) fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     pub(crate) fn view(&self) -> &View {
         self.objects.view()
     }
