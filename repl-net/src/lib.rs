@@ -106,8 +106,8 @@ pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ClassMemory, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy,
-    External, Group, History, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position,
-    Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
+    External, Group, History, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, OutOfSight,
+    Position, Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

@@ -10,6 +10,7 @@ mod bases;
 mod clock;
 mod connection_info;
 mod departed;
+mod detached;
 mod kept_bases;
 mod keyed_objects;
 mod lists;
@@ -28,7 +29,6 @@ mod rows;
 mod slot_table;
 mod spawn;
 mod statics;
-mod torn_off;
 mod validated_entries;
 mod view;
 
@@ -235,7 +235,7 @@ impl Client {
                 .iter()
                 .zip(column.live.iter())
                 .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)));
-            live.chain(column.torn_off.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
+            live.chain(column.detached.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
         })
     }
 }

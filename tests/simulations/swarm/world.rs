@@ -15,7 +15,7 @@ use crate::host;
 use crate::kinds::{ACTOR, BIRD, Kind, Notified, Origin, VAULT, kinds};
 use crate::ledger::{Leaf, Ledger, property_of};
 use crate::plan::Plan;
-use crate::sight::{JUDGES, NEAR_RADIUS, RADIUS, Relevance, TornOff, judges};
+use crate::sight::{JUDGES, Keeping, NEAR_RADIUS, RADIUS, Relevance, TornOff, judges};
 use crate::switches::{Flipped, Switches, flip_for_one};
 use crate::talk;
 use crate::whispers::{Calls as WhisperedCalls, Rights, Whisper, Whispers};
@@ -42,6 +42,7 @@ pub(crate) struct Thing {
     pub(crate) positions: [[f32; 2]; 3],
     pub(crate) dormancy: Dormancy,
     pub(crate) torn_off: Option<TornOff>,
+    pub(crate) keeping: Keeping,
     /// Whether the object has an update rate of its own, so that its changes are compared later.
     pub(crate) is_rated: bool,
     pub(crate) role: Role,
@@ -137,6 +138,8 @@ pub(crate) struct World {
     chains: Rng,
     /// The generator for lives.
     pub(crate) lives: Rng,
+    /// The generator for what clients keep.
+    keeping: Rng,
     /// The generator for calls with secrets.
     pub(crate) whispering: Rng,
     pub(crate) calls: WhisperedCalls,
@@ -201,6 +204,7 @@ impl World {
             wild: Rng::new(plan.seed).fork(11),
             chains: Rng::new(plan.seed).fork(13),
             lives: Rng::new(plan.seed).fork(21),
+            keeping: Rng::new(plan.seed).fork(46),
             whispering: Rng::new(plan.seed).fork(24),
             calls: WhisperedCalls::default(),
             growing: Vec::new(),
@@ -286,6 +290,8 @@ impl World {
         let is_initial = self.lives.chance(plan.lives.initial);
         let dormancy = if is_initial { Dormancy::Initial } else { Dormancy::Awake };
         self.server.object(reference).set_dormancy(dormancy);
+        let keeping = Keeping::draw(&mut self.keeping, plan.lives.keeps);
+        self.server.object(reference).set_out_of_sight(keeping.setting());
         self.things.push(Thing {
             guid,
             kind,
@@ -299,6 +305,7 @@ impl World {
             positions: [(self.kinds[kind].place)(&self.server, guid).unwrap_or_default(); 3],
             dormancy,
             torn_off: None,
+            keeping,
             is_rated: false,
             role: Role::default(),
             physics: false,
