@@ -226,7 +226,9 @@ impl Client {
         self.replicas.contains(object)
     }
 
-    /// Returns all objects of a class with their references, in no particular order. To change some of them,
+    /// Returns all objects of a class with their references, in no particular order. This includes objects
+    /// that were [torn off](crate::ClientObjectInfo::is_torn_off), and objects that the client keeps [out of
+    /// sight](crate::ClientObjectInfo::is_out_of_sight). To change some of them,
     /// collect their references and call [`get_mut`](Self::get_mut) for each reference.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {

@@ -316,3 +316,23 @@ impl Objects for SlotTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s274_parents_that_form_a_circle_end_together() {
+        let mut table = SlotTable::new(4, 1);
+        for slot in 0..3 {
+            table.out_of_sight.insert(Guid::new(slot, NonZeroU32::MIN), 0);
+        }
+        table.families.set(0, Some(1));
+        table.families.set(1, Some(0));
+        table.families.set(2, Some(1));
+        let mut below = table.out_of_sight_below(0);
+        below.sort_unstable();
+        assert_eq!(below, [0, 1, 2]);
+        assert_eq!(table.out_of_sight_below(3), []);
+    }
+}

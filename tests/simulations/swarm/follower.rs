@@ -123,8 +123,7 @@ impl Follower {
                 assert!(has_parent, "the subobject {guid:?} came before its object {parent:?}");
                 let (role, component) = (info.role(), None);
                 let (is_owner, is_torn_off, is_out_of_sight) = (false, false, false);
-                let new =
-                    Followed { kind, parent, is_owner, role, is_torn_off, is_out_of_sight, component };
+                let new = Followed { kind, parent, is_owner, role, is_torn_off, is_out_of_sight, component };
                 self.objects.insert(guid, new);
                 self.came += 1;
                 Some(News::Came)

@@ -43,6 +43,8 @@ pub(crate) struct Witness {
     ever: BTreeSet<u32>,
     /// How many times the client got an object.
     arrivals: u64,
+    /// How many times an object came back into the sight of the client.
+    returns: u64,
     /// The objects that were torn off and that the client keeps.
     kept: BTreeMap<Guid, u32>,
     /// The objects out of sight that the client keeps.
@@ -79,9 +81,7 @@ impl Witness {
         let is_out_of_sight =
             |guid: &&Guid| client.object_info(ObjectRef::<()>::new(**guid)).is_out_of_sight();
         let is_known = |guid: &Guid| {
-            self.present.contains_key(guid)
-                || self.kept.contains_key(guid)
-                || self.unseen.contains_key(guid)
+            self.present.contains_key(guid) || self.kept.contains_key(guid) || self.unseen.contains_key(guid)
         };
         let in_order = |guids: BTreeSet<Guid>| {
             let mut guids: Vec<Guid> = guids.into_iter().collect();
@@ -102,7 +102,11 @@ impl Witness {
         let torn_off = torn_off.into_iter().rev().map(|guid| (guid, News::TornOff));
         let back = back.into_iter().map(|guid| (guid, News::BackInSight));
         let out = out.into_iter().rev().map(|guid| (guid, News::OutOfSight));
-        came.chain(back).chain(torn_off).chain(out).chain(gone.into_iter().rev().map(|guid| (guid, News::Gone(None)))).collect()
+        came.chain(back)
+            .chain(torn_off)
+            .chain(out)
+            .chain(gone.into_iter().rev().map(|guid| (guid, News::Gone(None))))
+            .collect()
     }
 
     /// Records the events about the objects of a client. Returns the objects that the client has removed.
@@ -137,6 +141,7 @@ impl Witness {
                         self.unseen.remove(&guid).expect("an object that comes back was kept");
                     self.present.insert(guid, Sight { uid, since: tick, notified });
                     self.begin_history(world, uid);
+                    self.returns += 1;
                 }
                 News::Gone(reason) => {
                     let unseen = self.unseen.remove(&guid).map(|unseen| unseen.uid);
@@ -183,6 +188,10 @@ impl Witness {
 
     pub(crate) fn arrivals(&self) -> u64 {
         self.arrivals
+    }
+
+    pub(crate) fn returns(&self) -> u64 {
+        self.returns
     }
 
     /// Checks an object that is torn off now: the client sees it, has authority over it, and
@@ -335,12 +344,7 @@ impl Witness {
 
     /// Returns the first difference between the objects out of sight that the client keeps, and those that it
     /// must keep: the values of each are those that it had when it went out of sight.
-    fn difference_of_unseen(
-        &self,
-        client: &Client,
-        world: &World,
-        seen: &BTreeSet<u32>,
-    ) -> Option<String> {
+    fn difference_of_unseen(&self, client: &Client, world: &World, seen: &BTreeSet<u32>) -> Option<String> {
         for (guid, Unseen { uid, leaves, .. }) in &self.unseen {
             let kind = &world.kinds[world.things[*uid as usize].kind];
             let shown = (kind.replica)(client, *guid).expect("an object that is kept is there");

@@ -15,7 +15,8 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets which connections see the object. Does nothing if the object is [torn off](Self::tear_off).
     ///
     /// If a connection no longer sees the object, nothing more of the object is sent to it, and its client
-    /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections
+    /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy), or
+    /// [keeps](Self::set_out_of_sight) it. Costs O(connections
     /// × attached objects).
     ///
     /// # Panics

@@ -151,6 +151,10 @@ impl View {
         self.free_rare();
     }
 
+    pub(super) fn ends_told_bytes(&self) -> usize {
+        self.rare.as_ref().map_or(0, |rare| rare.ends_told.heap_bytes())
+    }
+
     pub(super) fn is_end_told(&self, slot: u32) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.ends_told.contains(slot))
     }
