@@ -537,12 +537,12 @@ pub use repl_net::{
     CompareError, CongestionControl, ConnectionHandle, ConnectionId, ConnectionInfo, ConnectionStats,
     DisconnectReason, Dormancy, Endpoint, EndpointConfig, External, Group, History, HostHandle, HostOptions,
     InputCounts, InputError, InputStats, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions,
-    MessageProgress, Moving, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Offset, Placed, Position,
-    Predict, Predicted, PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep, Progress,
-    RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs, SendError,
-    Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory, Session,
-    ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit, Update,
-    UpdateKind, UpdateRate, Viewer, Work,
+    MessageProgress, Moving, MulticastCall, NotSent, ObjectHandle, ObjectInfo, Offset, OutOfSight, Placed,
+    Position, Predict, Predicted, PredictedSpawns, PredictionEvent, PredictionStats, PredictionStep,
+    Progress, RateControl, ReceiveError, ReceivedCall, Register, Relevancy, Rewound, Role, Rotation, Rpcs,
+    SendError, Server, ServerAssets, ServerCall, ServerClock, ServerConfig, ServerEvent, ServerMemory,
+    Session, ShownTick, Smoothed, SpawnError, SpawnKey, StaticSpawnError, Statics, TickInput, Transmit,
+    Update, UpdateKind, UpdateRate, Viewer, Work,
 };
 /// Encrypted connections over the internet: QUIC, polled from the game's loop. Needs the feature `quic`.
 #[cfg(feature = "quic")]
@@ -568,8 +568,9 @@ pub mod prelude {
         ArchetypeId, Area, Audience, CallError, Channel, Client, ClientCall, ClientConfig, ClientEvent,
         CloseReason, ConnectionId, ConnectionStats, DisconnectReason, Dormancy, Endpoint, EndpointConfig,
         Group, HostOptions, Interpolate, Interpolated, LocalPlayer, Login, MessageOptions, MulticastCall,
-        NotSent, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server, ServerCall,
-        ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, Update, UpdateKind, UpdateRate,
+        NotSent, OutOfSight, Predict, Predicted, Register, Relevancy, Role, Rpcs, SendError, Server,
+        ServerCall, ServerConfig, ServerEvent, Session, ShownTick, Smoothed, TickInput, Update, UpdateKind,
+        UpdateRate,
     };
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 type Number = (char, u32);
 
 /// The greatest number of each letter. The page has a line for each number from 1 to this one.
-const LINES: [Number; 3] = [('S', 240), ('R', 28), ('W', 21)];
+const LINES: [Number; 3] = [('S', 247), ('R', 28), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
 /// The words with which a line of the page may begin. The page explains them.
 const MARKS: [&str; 6] =

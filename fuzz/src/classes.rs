@@ -91,7 +91,8 @@ const BIRDS: i16 = 16;
 
 /// Spawns the birds, in a row. Every fourth one sleeps while it rests.
 pub fn spawn_birds(server: &mut Server) -> Vec<ObjectRef<Bird>> {
-    server.class::<Bird>().set_area(Area::within(40.0).near_within(20.0).slower_beyond(30.0, 3));
+    let area = Area::within(40.0).near_within(20.0).slower_beyond(30.0, 3);
+    server.class::<Bird>().set_area(area).set_out_of_sight(OutOfSight::kept().until_destroyed());
     let birds = (0..BIRDS).map(|at| {
         let bird = server.spawn(Bird { place: [8 * at, at % 3], height: 1, ..Bird::default() });
         if at % 4 == 0 {

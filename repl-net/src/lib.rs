@@ -106,8 +106,9 @@ pub use repl_link::{Difference, LayoutMismatch, Side};
 pub use repl_link::{Limit, LimitMismatch};
 pub use server::{
     Area, Audience, ClassHandle, ClassMemory, ConnectionHandle, ConnectionInfo, ConnectionStats, Dormancy,
-    External, Group, History, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, Position,
-    Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer, Work,
+    External, Group, History, HostHandle, HostOptions, NotSent, ObjectHandle, ObjectInfo, OutOfSight,
+    Position, Relevancy, Rewound, Server, ServerAssets, ServerMemory, Statics, Transmit, UpdateRate, Viewer,
+    Work,
 };
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, Login, ServerConfig};

@@ -6,7 +6,7 @@
 use repl::{BitReader, BitWriter};
 
 /// The start value of the checksum, before the session is mixed in: the protocol's name and version.
-const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl4");
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl5");
 
 /// Computes a CRC-32 with the Ethernet polynomial, continued from `initial`.
 fn crc32(initial: u32, bytes: &[u8]) -> u32 {

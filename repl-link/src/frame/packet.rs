@@ -23,7 +23,7 @@ pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 /// The name of the protocol and its version. The version is part of every checksum, so packets of other
 /// protocols count as damaged.
-const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl4");
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl5");
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -131,6 +131,11 @@ impl Forest {
         all
     }
 
+    /// Returns the topmost object of a family: the object itself, or its last ancestor.
+    pub(crate) fn top(&self, slot: u32) -> u32 {
+        std::iter::successors(Some(slot), |&slot| self.parent(slot)).last().unwrap_or(slot)
+    }
+
     /// Removes an object. Returns its children, which no longer have a parent.
     pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
         self.set(slot, None);

@@ -6,7 +6,8 @@
 //!
 //! To add a new reason, add a variant to [`CloseReason`] and a line to [`ReadRemoval::read`]. The compiler
 //! then shows each `match` in the methods of `CloseReason` that must handle the variant. All four values of
-//! the reason bits are used, so a new reason needs one more bit and another number for [`DESTROYED_PATH`].
+//! the reason bits are used, so a new reason needs one more bit after one of them, as
+//! [`OutOfSight`](CloseReason::OutOfSight) does.
 //! Callers of `ObjectStates::close` pass the reason, and `connection/objects/closings` decides which of two
 //! reasons wins. The table of `docs/wire.md` lists the bits.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -28,13 +29,17 @@ pub enum CloseReason {
     /// The update for this is [`TornOff`](crate::UpdateKind::TornOff), so no
     /// [`Despawned`](crate::UpdateKind::Despawned) has this reason.
     TearOff = 2,
+    /// The object is out of sight, and the client [keeps](crate::OutOfSight) its last values. The update for
+    /// this is [`OutOfSight`](crate::UpdateKind::OutOfSight), so no
+    /// [`Despawned`](crate::UpdateKind::Despawned) has this reason.
+    OutOfSight = 3,
 }
 
 impl CloseReason {
     /// Returns whether the client keeps the object.
     pub(crate) const fn keeps_object(self) -> bool {
         match self {
-            Self::TearOff => true,
+            Self::TearOff | Self::OutOfSight => true,
             Self::Destroyed | Self::Relevancy => false,
         }
     }
@@ -42,7 +47,7 @@ impl CloseReason {
     /// Returns whether references to the object become valid again when the client receives it again.
     pub(crate) const fn may_return(self) -> bool {
         match self {
-            Self::Relevancy => true,
+            Self::Relevancy | Self::OutOfSight => true,
             Self::Destroyed | Self::TearOff => false,
         }
     }
@@ -51,12 +56,23 @@ impl CloseReason {
     pub(crate) const fn is_destruction(self) -> bool {
         match self {
             Self::Destroyed => true,
-            Self::Relevancy | Self::TearOff => false,
+            Self::Relevancy | Self::TearOff | Self::OutOfSight => false,
+        }
+    }
+
+    fn write(self, writer: &mut BitWriter) {
+        match self {
+            Self::Destroyed | Self::TearOff => writer.write_bits(self as u64, REASON_BITS as u32),
+            Self::Relevancy | Self::OutOfSight => {
+                writer.write_bits(Self::Relevancy as u64, REASON_BITS as u32);
+                writer.write_flag(self == Self::OutOfSight);
+            }
         }
     }
 }
 
-/// The number of bits of the reason.
+/// The number of bits of the reason. After the value of [`CloseReason::Relevancy`], a flag says whether the
+/// client keeps the object.
 pub(crate) const REASON_BITS: usize = 2;
 /// The value that is written instead of the reason [`CloseReason::Destroyed`] if the path of the object
 /// follows.
@@ -80,7 +96,7 @@ impl Removal<'_> {
         // The Exp-Golomb code of a number below 2³² takes at most 64 bits.
         let last_state = self.last_state.map_or(0, |state| state.len().saturating_add(64));
         let path = self.path.map_or(0, path_bits);
-        REASON_BITS.saturating_add(1).saturating_add(path).saturating_add(last_state)
+        REASON_BITS.saturating_add(2).saturating_add(path).saturating_add(last_state)
     }
 
     pub(crate) fn write(&self, writer: &mut BitWriter) {
@@ -90,7 +106,7 @@ impl Removal<'_> {
                 writer.write_bits(DESTROYED_PATH, REASON_BITS as u32);
                 write_path(path, writer);
             }
-            None => writer.write_bits(self.reason as u64, REASON_BITS as u32),
+            None => self.reason.write(writer),
         }
         writer.write_flag(self.last_state.is_some());
         if let Some(state) = self.last_state {
@@ -115,6 +131,7 @@ impl ReadRemoval {
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let (reason, path) = match reader.read_bits(REASON_BITS as u32)? {
             0 => (CloseReason::Destroyed, None),
+            1 if reader.read_flag()? => (CloseReason::OutOfSight, None),
             1 => (CloseReason::Relevancy, None),
             2 => (CloseReason::TearOff, None),
             _ => (CloseReason::Destroyed, Some(read_path(reader)?)),
@@ -135,11 +152,10 @@ mod tests {
 
     #[test]
     fn s211_a_removal_is_read_as_it_was_written() {
-        use CloseReason::{Destroyed, Relevancy, TearOff};
+        use CloseReason::{Destroyed, OutOfSight, Relevancy, TearOff};
         let state = [0xa5, 0x5a, 0x07];
-        for (reason, path) in
-            [(Destroyed, None), (Relevancy, None), (TearOff, None), (Destroyed, Some("map/door"))]
-        {
+        let reasons = [Destroyed, Relevancy, TearOff, OutOfSight].map(|reason| (reason, None));
+        for (reason, path) in reasons.into_iter().chain([(Destroyed, Some("map/door"))]) {
             for last_state in [None, BitSlice::new(&state, 0, 19)] {
                 let mut writer = BitWriter::new();
                 let removal = Removal { reason, path, last_state };

@@ -10,6 +10,7 @@ mod bases;
 mod clock;
 mod connection_info;
 mod departed;
+mod detached;
 mod kept_bases;
 mod keyed_objects;
 mod lists;
@@ -28,7 +29,6 @@ mod rows;
 mod slot_table;
 mod spawn;
 mod statics;
-mod torn_off;
 mod validated_entries;
 mod view;
 
@@ -226,7 +226,9 @@ impl Client {
         self.replicas.contains(object)
     }
 
-    /// Returns all objects of a class with their references, in no particular order. To change some of them,
+    /// Returns all objects of a class with their references, in no particular order. This includes objects
+    /// that were [torn off](crate::ClientObjectInfo::is_torn_off), and objects that the client keeps [out of
+    /// sight](crate::ClientObjectInfo::is_out_of_sight). To change some of them,
     /// collect their references and call [`get_mut`](Self::get_mut) for each reference.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
@@ -235,7 +237,7 @@ impl Client {
                 .iter()
                 .zip(column.live.iter())
                 .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)));
-            live.chain(column.torn_off.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
+            live.chain(column.detached.iter().map(|(&guid, object)| (ObjectRef::new(guid), object)))
         })
     }
 }

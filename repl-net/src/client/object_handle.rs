@@ -54,7 +54,8 @@ impl<T: Replicated> ClientObjectHandle<'_, T> {
     /// This also undoes everything that notifies and other callbacks have written, if the client had a
     /// [copy](Client::get_mut) of the object when they ran. Otherwise the written values count as received.
     ///
-    /// Returns `false` and does nothing if the client does not have the object, or if the server has [torn it
+    /// Returns `false` and does nothing if the client does not have the object, if it is [out of
+    /// sight](crate::ClientObjectInfo::is_out_of_sight), or if the server has [torn it
     /// off](crate::ClientObjectInfo::is_torn_off). A torn-off object belongs to the client. Costs O(size of
     /// the object), or O(1) if the client has no copy.
     pub fn restore(&mut self) -> bool {

@@ -124,6 +124,19 @@ impl<'a, T: ?Sized> ClientObjectInfo<'a, T> {
         self.client.replicas.is_torn_off(self.object)
     }
 
+    /// Returns whether the object is out of sight, and this client [keeps](crate::OutOfSight) it.
+    ///
+    /// The object has the last values that this client received. `get_mut` can change them, until the object
+    /// comes back into sight: then it has the values of the server, and fields that are not replicated begin
+    /// again. References to it remain valid. References inside the object are no longer updated: a reference
+    /// to a removed object does not become null, but a lookup with it finds nothing. Its role is
+    /// [`SimulatedProxy`](crate::Role::SimulatedProxy), and the client does not count as its owner. Whether
+    /// the object still exists on the server is not known.
+    #[must_use]
+    pub fn is_out_of_sight(self) -> bool {
+        self.client.replicas.is_out_of_sight(self.object)
+    }
+
     /// Returns the path of the object, if it is static and exists on this client.
     #[must_use]
     pub fn path(self) -> Option<&'a str> {

@@ -20,6 +20,8 @@ pub(crate) struct Outcome {
     closed: Vec<u32>,
     /// The paths of the static objects that the packet creates.
     paths: Vec<Arc<str>>,
+    /// The slots of the objects out of sight that the packet ends.
+    ended: Vec<u32>,
     /// The same slots as in `closed`, as a set.
     closing: SlotSet,
 }
@@ -29,6 +31,7 @@ pub(crate) struct Outcome {
 pub(crate) struct OutcomeMark {
     opened: usize,
     closed: usize,
+    ended: usize,
     paths: usize,
 }
 
@@ -36,11 +39,11 @@ impl Outcome {
     /// Returns an empty outcome for a client with `slots` slots.
     pub(crate) fn new(slots: usize) -> Self {
         let closing = SlotSet::up_to(slots);
-        Self { opened: Vec::new(), closed: Vec::new(), paths: Vec::new(), closing }
+        Self { opened: Vec::new(), closed: Vec::new(), paths: Vec::new(), ended: Vec::new(), closing }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.truncate(OutcomeMark { opened: 0, closed: 0, paths: 0 });
+        self.truncate(OutcomeMark { opened: 0, closed: 0, ended: 0, paths: 0 });
     }
 
     /// Records that the packet creates `count` objects in consecutive slots, beginning with `first`. All have
@@ -61,13 +64,20 @@ impl Outcome {
         self.closing.insert(slot);
     }
 
+    /// Records that the packet ends the object out of sight that was in `slot`.
+    pub(crate) fn end(&mut self, slot: u32) {
+        self.ended.push(slot);
+    }
+
     pub(crate) fn mark(&self) -> OutcomeMark {
-        OutcomeMark { opened: self.opened.len(), closed: self.closed.len(), paths: self.paths.len() }
+        let (opened, closed) = (self.opened.len(), self.closed.len());
+        OutcomeMark { opened, closed, ended: self.ended.len(), paths: self.paths.len() }
     }
 
     /// Removes everything that was added to the outcome since `mark`.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
+        self.ended.truncate(mark.ended);
         self.paths.truncate(mark.paths);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {
             self.closing.remove(slot);
@@ -78,6 +88,7 @@ impl Outcome {
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
         self.closed.sort_unstable();
+        self.ended.sort_unstable();
         self.paths.sort_unstable();
     }
 
@@ -98,17 +109,30 @@ impl Outcome {
         !self.closed.is_empty() && self.closing.contains(slot)
     }
 
+    /// Returns whether the packet ends the object out of sight that was in `slot`. Call [`sort`](Self::sort)
+    /// first.
+    pub(crate) fn ends(&self, slot: u32) -> bool {
+        self.ended.binary_search(&slot).is_ok()
+    }
+
+    pub(crate) fn ended(&self) -> &[u32] {
+        &self.ended
+    }
+
     pub(crate) fn closed(&self) -> &[u32] {
         &self.closed
     }
 
-    pub(crate) fn closes_any(&self) -> bool {
-        !self.closed.is_empty()
+    pub(crate) fn removes_any(&self) -> bool {
+        !self.closed.is_empty() || !self.ended.is_empty()
     }
 
     /// Returns whether two outcomes are equal. Both must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.opened == other.opened && self.closed == other.closed && self.paths == other.paths
+        self.opened == other.opened
+            && self.closed == other.closed
+            && self.ended == other.ended
+            && self.paths == other.paths
     }
 }
 

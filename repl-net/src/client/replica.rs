@@ -153,12 +153,15 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn unbind(&mut self, row: u32, path: Arc<str>) -> Option<u32>;
     /// Drops a removed object, so that it can no longer be read.
     fn release(&mut self, guid: Guid);
-    /// Removes an object from its row, because it was torn off. The user keeps the object. Returns the slot
-    /// of the object that was moved to this row.
-    fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32>;
-    /// Removes an object that was torn off. Until it is [released](Self::release), the user can still read it
+    /// Removes an object from its row, because it was torn off or is out of sight. The client keeps the
+    /// object. Returns the slot of the object that was moved to this row.
+    fn detach(&mut self, row: u32, guid: Guid) -> Option<u32>;
+    /// Removes an object that was detached. Until it is [released](Self::release), the user can still read it
     /// as departed.
-    fn remove_torn_off(&mut self, guid: Guid);
+    fn remove_detached(&mut self, guid: Guid);
+    /// Drops the values of a detached object, because the object in this row continues it. Each notify in
+    /// `notified` then has the detached values as its old values.
+    fn take_over(&mut self, row: u32, guid: Guid, notified: &mut Vec<ReceivedNotify>);
     /// Completes an update of an object's collections: calls the callbacks of their elements, and then
     /// removes those elements that the update removes (S178).
     fn finish_update(&mut self, row: u32);
@@ -179,8 +182,8 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.
     pub(crate) departed: KeyedObjects<Guid, T>,
-    /// Objects that the server has torn off. They belong to the user.
-    pub(crate) torn_off: KeyedObjects<Guid, T>,
+    /// Objects that the server has torn off, and objects that are out of sight. They are in no slot.
+    pub(crate) detached: KeyedObjects<Guid, T>,
     /// The objects that the user has placed under paths, except those that belong to a server's object now.
     pub(crate) placed: KeyedObjects<Arc<str>, T>,
     archetypes: Vec<Archetype<T>>,
@@ -199,7 +202,7 @@ impl<T: Replicated> TypedReplica<T> {
             bases: Bases::default(),
             slots: Vec::new(),
             departed: KeyedObjects::default(),
-            torn_off: KeyedObjects::default(),
+            detached: KeyedObjects::default(),
             placed: KeyedObjects::default(),
             archetypes: vec![Box::new(T::initial)],
             notifies,
@@ -513,16 +516,28 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         moved
     }
 
-    fn tear_off(&mut self, row: u32, guid: Guid) -> Option<u32> {
+    fn detach(&mut self, row: u32, guid: Guid) -> Option<u32> {
         let (object, moved) = self.take_row(row)?;
-        self.torn_off.insert(guid, object);
+        self.detached.insert(guid, object);
         moved
     }
 
-    fn remove_torn_off(&mut self, guid: Guid) {
-        if let Some(object) = self.torn_off.remove(&guid) {
+    fn remove_detached(&mut self, guid: Guid) {
+        if let Some(object) = self.detached.remove(&guid) {
             self.departed.insert(guid, object);
         }
+    }
+
+    fn take_over(&mut self, row: u32, guid: Guid, notified: &mut Vec<ReceivedNotify>) {
+        let Some(before) = self.detached.remove(&guid) else { return };
+        let all = HandleSet::up_to(self.class.program().handles());
+        let mut remembered = self.notifies.handles_among(&all);
+        remembered.difference(self.class.keyed());
+        if let Some(old) = self.old.get_mut(row as usize) {
+            self.class.copy(&before, old, &remembered);
+        }
+        notified.clear();
+        self.changed(row, &all, notified);
     }
 
     fn release(&mut self, guid: Guid) {

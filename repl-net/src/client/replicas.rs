@@ -7,6 +7,7 @@ mod applier;
 mod assets;
 mod effects;
 mod inspection;
+mod out_of_sight;
 mod placed;
 mod reception;
 mod sessions;
@@ -71,6 +72,7 @@ pub(crate) struct Replicas {
     kept_bases: KeptBases,
     reassembly: Reassembly,
     max_object_bytes: usize,
+    max_out_of_sight: usize,
     pub(crate) traffic: Option<Traffic>,
     /// Whether each update is applied by a walk over its class, without recipes (for tests).
     pub(crate) walks_only: bool,
@@ -91,7 +93,8 @@ pub(crate) struct Replicas {
 
 impl Replicas {
     pub(crate) fn new(config: &ClientConfig) -> Self {
-        let ClientConfig { max_objects, max_assets, max_object_bytes, measure, .. } = *config;
+        let ClientConfig { max_objects, max_assets, max_object_bytes, max_out_of_sight, measure, .. } =
+            *config;
         Self {
             columns: Vec::new(),
             by_type: TypeMap::default(),
@@ -102,6 +105,7 @@ impl Replicas {
             kept_bases: KeptBases::default(),
             reassembly: Reassembly::default(),
             max_object_bytes,
+            max_out_of_sight,
             traffic: measure.then(Traffic::default),
             walks_only: false,
             previous: PreviousLists::default(),
@@ -177,8 +181,7 @@ impl Replicas {
             self.slots.set_row(moved, row);
         }
         if placed.is_none() {
-            let parent = self.slots.families.parent(slot).and_then(|parent| self.slots.known_in(parent));
-            self.depart((known, class), parent.map(ObjectRef::new));
+            self.depart((known, class), self.parent_of(slot));
         }
         self.slots.close(slot, reason.may_return());
         self.paths.set_bound(slot, false);
@@ -189,6 +192,12 @@ impl Replicas {
             self.updates.push(ObjectRef::new(known), what, column.program());
         }
         Some(Guid::new(slot, generation))
+    }
+
+    /// Returns the parent of the object that the client has of a slot.
+    fn parent_of(&self, slot: u32) -> Option<ObjectRef<()>> {
+        let parent = self.slots.families.parent(slot)?;
+        self.slots.kept_in(parent).map(ObjectRef::new)
     }
 
     /// Keeps a removed object of a class, so that the user can still read it. `parent` is its parent if it

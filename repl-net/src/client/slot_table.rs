@@ -4,6 +4,7 @@
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
 //! packet.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -11,10 +12,11 @@ use repl_core::{Epoch, Guid, Objects};
 use repl_link::parts::Sequence;
 
 use super::asset_table::AssetTable;
+use super::detached::Detached;
 use super::outcome::Outcome;
-use super::torn_off::TornOff;
 use super::validated_entries::LocalOrigin;
 use crate::body::forest::Forest;
+use crate::body::removal::CloseReason;
 use crate::body::role::{Proxy, Role};
 
 /// The state of one slot. It takes less than one cache line.
@@ -55,7 +57,10 @@ pub(super) struct SlotTable {
     /// already been applied, so the order of the entries in the packet does not matter.
     pub(super) outcome: Outcome,
     /// The torn-off objects, which are no longer in a slot. The keys are the guids in the user's references.
-    pub(super) torn_off: TornOff,
+    pub(super) torn_off: Detached,
+    /// The objects that are out of sight and that the client keeps. There is at most one for each slot, and
+    /// none for a slot that has an object. The forest has their parents.
+    pub(super) out_of_sight: Detached,
     /// The assets that the server has named, and the assets that the user has added.
     pub(super) assets: AssetTable,
     /// The epoch: it converts guids on the wire to the guids in the user's references, and back.
@@ -72,7 +77,8 @@ impl SlotTable {
             len: slots,
             families: Forest::default(),
             outcome: Outcome::new(slots),
-            torn_off: TornOff::default(),
+            torn_off: Detached::default(),
+            out_of_sight: Detached::default(),
             assets: AssetTable::new(max_assets),
             epoch: Epoch::default(),
             newest_generation: 0,
@@ -155,6 +161,9 @@ impl SlotTable {
         for (slot, row) in slots.iter_mut().zip(first..) {
             *slot = Slot { stamp, generation, row, class, proxy };
         }
+        if !self.out_of_sight.is_empty() {
+            opened.clone().for_each(|slot| self.families.set(slot, None));
+        }
         let Some(gap) = parent else { return };
         for slot in opened {
             // A peer may send any slot as the parent, but must not decide how much memory is allocated.
@@ -171,6 +180,61 @@ impl SlotTable {
             *known = Slot { generation: 0, class: 0, row: lowest, ..*known };
             self.families.remove(slot);
         }
+    }
+
+    /// Records that the object in a slot is out of sight, and that the client keeps it.
+    pub(super) fn keep_out_of_sight(&mut self, slot: u32, known: Guid, class: u16) {
+        let parent = self.families.parent(slot);
+        let children: Vec<u32> = self.families.children(slot).collect();
+        self.close(slot, true);
+        self.families.set(slot, parent);
+        children.into_iter().for_each(|child| self.families.set(child, Some(slot)));
+        self.out_of_sight.insert(known, class);
+    }
+
+    /// Returns the guid of the object that the client has of a slot, whether it is in sight or not.
+    pub(super) fn kept_in(&self, slot: u32) -> Option<Guid> {
+        self.known_in(slot).or_else(|| self.out_of_sight.in_slot(slot))
+    }
+
+    /// Returns whether another object than `guid`, the guid on the wire of an object that is opened, was in the
+    /// same slot and is out of sight.
+    pub(super) fn is_replaced(&self, guid: Guid) -> bool {
+        self.out_of_sight.in_slot(guid.slot()).is_some_and(|kept| kept != self.known(guid))
+    }
+
+    /// Returns the slots of the objects out of sight that end when the object in a slot, or the one that was
+    /// in it, is removed for this reason. An object that is only out of sight remains out of sight.
+    pub(super) fn ended_by_removal(&self, slot: u32, reason: CloseReason) -> Vec<u32> {
+        let is_out_of_sight = self.out_of_sight.in_slot(slot).is_some();
+        if is_out_of_sight && !reason.is_destruction() { Vec::new() } else { self.out_of_sight_below(slot) }
+    }
+
+    /// Returns a slot, if its object is out of sight, and then the slots of the objects out of sight below
+    /// it.
+    pub(super) fn out_of_sight_below(&self, top: u32) -> Vec<u32> {
+        if self.out_of_sight.is_empty() {
+            return Vec::new();
+        }
+        // A peer may have sent parents that form a circle.
+        let (mut all, mut seen, mut next) = (vec![top], BTreeSet::from([top]), 0_usize);
+        while let Some(&slot) = all.get(next) {
+            let children = self.families.children(slot);
+            all.extend(children.filter(|&child| self.is_slot_out_of_sight(child) && seen.insert(child)));
+            next = next.saturating_add(1);
+        }
+        all.retain(|&slot| self.is_slot_out_of_sight(slot));
+        all
+    }
+
+    fn is_slot_out_of_sight(&self, slot: u32) -> bool {
+        self.out_of_sight.in_slot(slot).is_some()
+    }
+
+    /// Returns whether the object with a guid, as in the user's references, is out of sight, and the current
+    /// packet does not end it.
+    fn stays_out_of_sight(&self, known: Guid) -> bool {
+        self.out_of_sight.contains(known) && !self.outcome.ends(known.slot())
     }
 
     /// Returns whether an object that does not exist on this client may still arrive: no newer object has
@@ -245,7 +309,30 @@ impl Objects for SlotTable {
         match self.generation(guid.slot()) {
             Some(generation) if generation == guid.generation() => !self.outcome.closes(guid.slot()),
             Some(_) => self.torn_off.contains(self.known(guid)),
-            None => self.outcome.opens(guid) || self.torn_off.contains(self.known(guid)),
+            None => {
+                let known = self.known(guid);
+                self.outcome.opens(guid) || self.torn_off.contains(known) || self.stays_out_of_sight(known)
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s245_parents_that_form_a_circle_end_together() {
+        let mut table = SlotTable::new(4, 1);
+        for slot in 0..3 {
+            table.out_of_sight.insert(Guid::new(slot, NonZeroU32::MIN), 0);
+        }
+        table.families.set(0, Some(1));
+        table.families.set(1, Some(0));
+        table.families.set(2, Some(1));
+        let mut below = table.out_of_sight_below(0);
+        below.sort_unstable();
+        assert_eq!(below, [0, 1, 2]);
+        assert_eq!(table.out_of_sight_below(3), []);
     }
 }

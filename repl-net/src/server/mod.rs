@@ -44,6 +44,7 @@ mod objects;
 mod occupant;
 mod old_values;
 mod openings;
+mod out_of_sight;
 mod part_size;
 mod passes;
 mod paths;
@@ -113,6 +114,7 @@ pub use memory::ServerMemory;
 pub use not_sent::NotSent;
 pub use object_handle::ObjectHandle;
 pub use object_info::ObjectInfo;
+pub use out_of_sight::OutOfSight;
 pub use priority::Viewer;
 pub use schedule::UpdateRate;
 pub use statics::Statics;
@@ -398,6 +400,7 @@ impl Server {
         let class = self.world.store.occupant(slot).class;
         self.world.despawn(slot, holders);
         self.world.audiences.remove(&slot);
+        self.world.out_of_sight.forget(slot);
         if self.world.functions.forget(class, slot) {
             for entry in self.sessions.peers.as_mut_slice() {
                 entry.peer.connection.copies.forget_verdict(slot);

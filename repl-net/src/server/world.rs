@@ -29,6 +29,7 @@ use super::handed_over::{ExternalColumn, HandOver};
 use super::later::LaterChanges;
 use super::object::{Object, TearOff};
 use super::occupant::Occupant;
+use super::out_of_sight::OutOfSightSettings;
 use super::paths::Paths;
 use super::paused_objects::PausedObjects;
 use super::priority::Priorities;
@@ -69,6 +70,8 @@ pub(crate) struct World {
     /// The audience of each object whose audience is not [`Always`](Relevancy::Always), by slot. It restricts
     /// which connections see the object.
     pub(crate) audiences: BTreeMap<u32, Relevancy>,
+    /// Which objects clients keep when they are out of sight.
+    pub(crate) out_of_sight: OutOfSightSettings,
     /// The functions that decide which connections see the objects of a class.
     pub(crate) functions: RelevancyFunctions,
     /// The names of objects in logs, by slot. The user sets them.

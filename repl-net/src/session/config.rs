@@ -331,6 +331,11 @@ pub struct ClientConfig {
     /// it sends more, the client ends the connection. Each asset takes about 100 bytes plus its path, which
     /// has at most 255 bytes. At least 1. Default 16,384.
     pub max_assets: usize,
+    /// The greatest number of objects [out of sight](crate::OutOfSight) that the client keeps. If the server
+    /// lets it keep more, the client removes those first that have been out of sight longest, and an update
+    /// reports each of them as [`Despawned`](crate::UpdateKind::Despawned). With zero, none is kept. Default
+    /// 4,096.
+    pub max_out_of_sight: usize,
     /// The greatest number of bytes that the client stores for incomplete objects: objects that arrive in
     /// fragments and whose fragments have not all arrived. The limit must be at least
     /// [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
@@ -387,6 +392,7 @@ impl Default for ClientConfig {
             timeout: Duration::from_secs(10),
             max_objects: 65_536,
             max_assets: 16_384,
+            max_out_of_sight: 4_096,
             max_object_bytes: 256 << 10,
             login: Vec::new(),
             reconnects: true,
@@ -405,6 +411,7 @@ impl fmt::Debug for ClientConfig {
             timeout,
             max_objects,
             max_assets,
+            max_out_of_sight,
             max_object_bytes,
             login,
             reconnects,
@@ -417,6 +424,7 @@ impl fmt::Debug for ClientConfig {
             .field("timeout", timeout)
             .field("max_objects", max_objects)
             .field("max_assets", max_assets)
+            .field("max_out_of_sight", max_out_of_sight)
             .field("max_object_bytes", max_object_bytes)
             .field("login", &Concealed(login.len()))
             .field("reconnects", reconnects)

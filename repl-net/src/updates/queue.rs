@@ -31,7 +31,7 @@ pub(crate) struct Updates {
     tick: u64,
     /// The length of the queue when the current packet began.
     start: usize,
-    /// Whether the current packet has opened subobjects, which must come after their parents.
+    /// Whether the current packet may have opened subobjects, which must come after their parents.
     has_subobjects: bool,
     /// Whether references of an object were read again in the current packet. This change is merged with
     /// other changes of the object.
@@ -193,6 +193,7 @@ impl Updates {
         if !self.is_recording && matches!(what, UpdateKind::Despawned(_)) {
             self.unreported.push(object);
         }
+        self.has_subobjects |= what == UpdateKind::BackInSight;
         let handles = if what.is_arrival() { all_of(class) } else { HandleSet::new() };
         self.record((object, 1), what, class, &handles);
         self.has_outdated = true;

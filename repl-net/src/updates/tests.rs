@@ -439,3 +439,33 @@ fn the_memory_of_a_burst_is_freed_after_rounds_without_one() {
     }
     assert!(told.updates.capacity() <= 64, "{}", told.updates.capacity());
 }
+
+#[test]
+fn s241_an_object_that_came_back_into_sight_is_told_once() {
+    let mut told = Told::new();
+    let (out, back) = (UpdateKind::OutOfSight, UpdateKind::BackInSight);
+    told.packet(|updates, class| {
+        updates.changed((guid(1), 1), class, &handles(&[1]));
+        for _ in 0..3 {
+            updates.push(object(1), out.clone(), class);
+            updates.push(object(1), back.clone(), class);
+            updates.changed((guid(1), 1), class, &handles(&[1]));
+        }
+        updates.push(object(2), back.clone(), class);
+        updates.push(object(2), out.clone(), class);
+        updates.spawned(guid(3), 1, class);
+        updates.push(object(3), out.clone(), class);
+        updates.push(object(3), back.clone(), class);
+        updates.push(object(4), out.clone(), class);
+        updates.push(object(4), GONE, class);
+    });
+    told.updates.thin_out();
+    let expected = [
+        (object(1), back.clone()),
+        (object(2), back),
+        (object(2), out),
+        (object(3), UpdateKind::Spawned),
+        (object(4), GONE),
+    ];
+    assert_eq!(told.polled(), expected);
+}

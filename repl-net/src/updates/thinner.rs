@@ -17,6 +17,7 @@ use super::update::UpdateKind;
 /// - If it was only despawned, this is the only update that remains.
 /// - All its changes are merged into one, or dropped if its arrival is among the updates.
 /// - Of the changes of its owner, the last one remains.
+/// - If it came back into sight, its earlier changes and its time out of sight are dropped.
 ///
 /// For each path, the last update of each kind remains. However, if the user knows an object as bound under
 /// the path, the end of this binding remains.
@@ -40,6 +41,8 @@ struct Thinner {
     owned: HashMap<ObjectRef<()>, usize>,
     torn_off: HashMap<ObjectRef<()>, usize>,
     unknown: HashMap<ObjectRef<()>, usize>,
+    out_of_sight: HashMap<ObjectRef<()>, usize>,
+    back_in_sight: HashMap<ObjectRef<()>, usize>,
     /// For each kind of update, a map from a path to the index in `entries` of its last update of this kind.
     bound: HashMap<Arc<str>, usize>,
     destroyed: HashMap<Arc<str>, usize>,
@@ -54,7 +57,7 @@ impl Thinner {
         };
         match what {
             UpdateKind::Spawned => _ = self.arrived.insert(object, at),
-            UpdateKind::Changed if self.arrived.contains_key(&object) => self.drop(Some(at)),
+            UpdateKind::Changed if self.has_arrived(object) => self.drop(Some(at)),
             UpdateKind::Changed => {
                 let before = self.changed.insert(object, at);
                 self.merge(before, at);
@@ -64,6 +67,11 @@ impl Thinner {
                 self.drop(before);
             }
             UpdateKind::TornOff => _ = self.torn_off.insert(object, at),
+            UpdateKind::OutOfSight => {
+                let before = self.out_of_sight.insert(object, at);
+                self.drop(before);
+            }
+            UpdateKind::BackInSight => self.back_in_sight(object, at),
             UpdateKind::UnknownPath(_) => _ = self.unknown.insert(object, at),
             UpdateKind::Bound(path) => {
                 self.arrived.insert(object, at);
@@ -94,8 +102,30 @@ impl Thinner {
         }
     }
 
+    fn has_arrived(&self, object: ObjectRef<()>) -> bool {
+        self.arrived.contains_key(&object) || self.back_in_sight.contains_key(&object)
+    }
+
+    fn back_in_sight(&mut self, object: ObjectRef<()>, at: usize) {
+        for of_kind in [&mut self.changed, &mut self.out_of_sight, &mut self.back_in_sight] {
+            drop_at(&mut self.entries, of_kind.remove(&object));
+        }
+        if self.arrived.contains_key(&object) {
+            self.drop(Some(at));
+        } else {
+            self.back_in_sight.insert(object, at);
+        }
+    }
+
     fn despawned(&mut self, object: ObjectRef<()>, at: usize) {
-        for of_kind in [&mut self.changed, &mut self.owned, &mut self.torn_off, &mut self.unknown] {
+        for of_kind in [
+            &mut self.changed,
+            &mut self.owned,
+            &mut self.torn_off,
+            &mut self.unknown,
+            &mut self.out_of_sight,
+            &mut self.back_in_sight,
+        ] {
             drop_at(&mut self.entries, of_kind.remove(&object));
         }
         if let Some(start) = self.arrived.remove(&object) {

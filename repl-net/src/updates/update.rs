@@ -53,6 +53,13 @@ pub enum UpdateKind {
     /// [`Authority`](crate::Role::Authority), and receives no more updates of it. See
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
     TornOff,
+    /// The object is out of sight, and this client [keeps](crate::OutOfSight) it with its last values. Its role
+    /// is [`SimulatedProxy`](crate::Role::SimulatedProxy), and this client does not count as its owner. See
+    /// [`ClientObjectInfo::is_out_of_sight`](crate::ClientObjectInfo::is_out_of_sight).
+    OutOfSight,
+    /// An object that was [out of sight](Self::OutOfSight) is back in sight, with all its current values. If
+    /// this client owns the object, an update [`Owner`](Self::Owner) follows.
+    BackInSight,
     /// The static object with this path has arrived. It was bound to the object that this client has
     /// [placed](crate::ClientStatics::place) under the path: this object now has the values of the server,
     /// and its callbacks have run as for a new object.
@@ -88,9 +95,9 @@ impl Update {
     }
 
     /// Returns the properties that received values with this update. For an object that was
-    /// [`Spawned`](UpdateKind::Spawned) or [`Bound`](UpdateKind::Bound), these are all properties. For an
-    /// object that [`Changed`](UpdateKind::Changed), these are the properties that arrived. Other updates
-    /// have none.
+    /// [`Spawned`](UpdateKind::Spawned) or [`Bound`](UpdateKind::Bound), or is [back in
+    /// sight](UpdateKind::BackInSight), these are all properties. For an object that
+    /// [`Changed`](UpdateKind::Changed), these are the properties that arrived. Other updates have none.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)
@@ -104,7 +111,7 @@ impl Update {
 impl UpdateKind {
     /// Returns whether all properties of the object have new values.
     pub(crate) fn is_arrival(&self) -> bool {
-        matches!(self, Self::Spawned | Self::Bound(_))
+        matches!(self, Self::Spawned | Self::Bound(_) | Self::BackInSight)
     }
 
     /// Returns whether the object is no longer an object of the server for this client.

@@ -23,6 +23,7 @@ struct Followed {
     is_owner: bool,
     role: Option<Role>,
     is_torn_off: bool,
+    is_out_of_sight: bool,
     /// A copy of the object.
     component: Option<Box<dyn Any>>,
 }
@@ -32,6 +33,8 @@ struct Followed {
 pub(crate) enum News {
     Came,
     TornOff,
+    OutOfSight,
+    BackInSight,
     /// The object was removed, for a reason that only an update tells.
     Gone(Option<CloseReason>),
 }
@@ -119,13 +122,15 @@ impl Follower {
                 let has_parent = parent.is_none_or(|parent| self.objects.contains_key(&parent));
                 assert!(has_parent, "the subobject {guid:?} came before its object {parent:?}");
                 let (role, component) = (info.role(), None);
-                let new = Followed { kind, parent, is_owner: false, role, is_torn_off: false, component };
+                let (is_owner, is_torn_off, is_out_of_sight) = (false, false, false);
+                let new = Followed { kind, parent, is_owner, role, is_torn_off, is_out_of_sight, component };
                 self.objects.insert(guid, new);
                 self.came += 1;
                 Some(News::Came)
             }
             UpdateKind::Changed => {
-                assert!(known.is_some_and(|known| !known.is_torn_off), "{guid:?} changed");
+                let is_followed = known.is_some_and(|known| !known.is_torn_off && !known.is_out_of_sight);
+                assert!(is_followed, "{guid:?} changed");
                 assert!(update.properties().iter().next().is_some(), "a change of nothing");
                 None
             }
@@ -141,6 +146,20 @@ impl Follower {
                 self.orphaned(guid);
                 Some(News::TornOff)
             }
+            UpdateKind::OutOfSight => {
+                let known = known.filter(|known| !known.is_torn_off && !known.is_out_of_sight);
+                let known = known.expect("what goes out of sight is there");
+                (known.is_owner, known.role) = (false, Some(Role::SimulatedProxy));
+                known.is_out_of_sight = true;
+                Some(News::OutOfSight)
+            }
+            UpdateKind::BackInSight => {
+                let is_told = self.interval == 0;
+                let known = known.filter(|known| known.is_out_of_sight || !is_told);
+                let known = known.expect("what comes back into sight was out of sight");
+                (known.role, known.is_out_of_sight) = (info.role(), false);
+                Some(News::BackInSight)
+            }
             UpdateKind::Despawned(reason) => {
                 assert!(known.is_some(), "{guid:?} goes, and was not there");
                 assert!((kind.departed)(client, guid), "the last state of {guid:?} can be read");
@@ -155,7 +174,7 @@ impl Follower {
             }
             other => panic!("unexpected: {other:?}"),
         };
-        if let UpdateKind::Spawned | UpdateKind::Changed = update.what
+        if let UpdateKind::Spawned | UpdateKind::BackInSight | UpdateKind::Changed = update.what
             && let Some(known) = self.objects.get_mut(&guid)
         {
             let is_copied = (kind.copy)(update, client, &mut known.component);
@@ -181,8 +200,9 @@ impl Follower {
         assert!(there.iter().eq(self.objects.keys()), "{there:?}, told {:?}", self.objects.keys());
         for (&guid, known) in &self.objects {
             let info = client.object_info(ObjectRef::<()>::new(guid));
-            let of_client = (info.is_owner(), info.role(), info.is_torn_off());
-            assert_eq!(of_client, (known.is_owner, known.role, known.is_torn_off), "{guid:?}");
+            let of_client = (info.is_owner(), info.role(), info.is_torn_off(), info.is_out_of_sight());
+            let told = (known.is_owner, known.role, known.is_torn_off, known.is_out_of_sight);
+            assert_eq!(of_client, told, "{guid:?}");
             assert_eq!(info.parent().and_then(|parent| parent.guid()), known.parent, "{guid:?}");
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Lives {
     pub(crate) has_combinations: bool,
     /// Whether a function decides who sees birds.
     pub(crate) has_function: bool,
+    /// That clients keep a new object when it is out of sight. This is not a chance in a tick.
+    pub(crate) keeps: f64,
     /// That the viewpoints of a connection move.
     pub(crate) viewpoints: f64,
     /// Whether changes of far objects are sent less often.
@@ -71,6 +73,7 @@ impl Lives {
     pub(crate) fn draw(plan: &mut Plan) {
         let mut rng = Rng::new(plan.seed).fork(20);
         let mut rules = Rng::new(plan.seed).fork(25);
+        let mut keeping = Rng::new(plan.seed).fork(45);
         let mut chance = |chances: [f64; 2]| match rng.chance(0.35) {
             true => *rng.pick(&chances).expect("two chances"),
             false => 0.0,
@@ -84,6 +87,7 @@ impl Lives {
             relevancy: chance([0.02, 0.2]),
             has_combinations: rules.chance(0.5),
             has_function: viewpoints > 0.0 && rules.chance(0.4),
+            keeps: if keeping.chance(0.4) { *keeping.pick(&[0.4, 1.0]).expect("chances") } else { 0.0 },
             viewpoints,
             has_bands: chance([1.0, 1.0]) > 0.0,
             pauses: chance([0.02, 0.1]),

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use repl::{Condition, ConnectionId, Dormancy, Group, ObjectRef, Position, Relevancy};
+use repl::sim::Rng;
+use repl::{Condition, ConnectionId, Dormancy, Group, ObjectRef, OutOfSight, Position, Relevancy};
 
 use crate::world::World;
 
@@ -41,6 +42,39 @@ pub(crate) const JUDGES: u32 = 0;
 /// The function that decides who sees a bird.
 pub(crate) fn judges(place: [f32; 2], is_judge: bool) -> bool {
     place[0] > 0.0 || is_judge
+}
+
+/// Whether clients keep an object when it is out of sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    #[default]
+    No,
+    /// Clients keep it, except if it is hidden from them.
+    Kept,
+    EvenIfHidden,
+    /// Clients keep it even if it is hidden, and are told when it is despawned.
+    UntilDestroyed,
+}
+
+impl Keeping {
+    pub(crate) fn draw(rng: &mut Rng, chance: f64) -> Self {
+        let all = [Self::Kept, Self::EvenIfHidden, Self::UntilDestroyed];
+        if rng.chance(chance) { *rng.pick(&all).expect("settings") } else { Self::No }
+    }
+
+    pub(crate) fn setting(self) -> OutOfSight {
+        match self {
+            Self::No => OutOfSight::removed(),
+            Self::Kept => OutOfSight::kept(),
+            Self::EvenIfHidden => OutOfSight::kept().even_if_hidden(),
+            Self::UntilDestroyed => OutOfSight::kept().even_if_hidden().until_destroyed(),
+        }
+    }
+
+    /// Returns whether each client that does not see the object and had it before must have it.
+    pub(crate) fn is_always(self) -> bool {
+        matches!(self, Self::EvenIfHidden | Self::UntilDestroyed)
+    }
 }
 
 /// What happens when an object is torn off.
@@ -251,6 +285,15 @@ impl World {
             if thing.relevance == Relevance::AttachedTo(uid) && thing.parent.is_none() {
                 thing.relevance = Relevance::Owner;
             }
+        }
+    }
+
+    /// Returns whether clients keep an object when it is out of sight: the setting of its topmost object
+    /// decides.
+    pub(crate) fn keeping(&self, uid: u32) -> Keeping {
+        match self.things[uid as usize].parent {
+            Some(parent) => self.keeping(parent),
+            None => self.things[uid as usize].keeping,
         }
     }
 

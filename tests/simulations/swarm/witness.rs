@@ -10,6 +10,7 @@ use crate::assets::Shelf;
 use crate::follower::News;
 use crate::kinds::Notified;
 use crate::ledger::{Leaf, property_of};
+use crate::sight::Keeping;
 use crate::world::World;
 use repl::{Condition, ConnectionId, Role};
 
@@ -19,6 +20,14 @@ struct Sight {
     since: u64,
     /// The values of the object's properties with notifies.
     notified: Notified,
+}
+
+/// An object that a client keeps while it is out of sight.
+struct Unseen {
+    uid: u32,
+    notified: Notified,
+    /// The values that the client keeps.
+    leaves: Vec<Leaf>,
 }
 
 /// What is known about a client.
@@ -34,8 +43,12 @@ pub(crate) struct Witness {
     ever: BTreeSet<u32>,
     /// How many times the client got an object.
     arrivals: u64,
+    /// How many times an object came back into the sight of the client.
+    returns: u64,
     /// The objects that were torn off and that the client keeps.
     kept: BTreeMap<Guid, u32>,
+    /// The objects out of sight that the client keeps.
+    unseen: BTreeMap<Guid, Unseen>,
     /// The assets of the client.
     pub(crate) shelf: Shelf,
     /// Which of the server's values the client showed last, by object and path.
@@ -65,7 +78,11 @@ impl Witness {
     pub(crate) fn look_for_news(&self, client: &Client, world: &World) -> Vec<(Guid, News)> {
         let there: BTreeSet<Guid> = world.kinds.iter().flat_map(|kind| (kind.present)(client)).collect();
         let is_torn_off = |guid: &&Guid| client.object_info(ObjectRef::<()>::new(**guid)).is_torn_off();
-        let is_known = |guid: &Guid| self.present.contains_key(guid) || self.kept.contains_key(guid);
+        let is_out_of_sight =
+            |guid: &&Guid| client.object_info(ObjectRef::<()>::new(**guid)).is_out_of_sight();
+        let is_known = |guid: &Guid| {
+            self.present.contains_key(guid) || self.kept.contains_key(guid) || self.unseen.contains_key(guid)
+        };
         let in_order = |guids: BTreeSet<Guid>| {
             let mut guids: Vec<Guid> = guids.into_iter().collect();
             guids.sort_by_key(|guid| world.by_guid[guid]);
@@ -74,11 +91,22 @@ impl Witness {
         let came = in_order(there.iter().filter(|guid| !is_known(guid)).copied().collect());
         let is_new = |guid: &&Guid| is_torn_off(guid) && !self.kept.contains_key(guid);
         let torn_off = in_order(there.iter().filter(is_new).copied().collect());
-        let gone = self.present.keys().chain(self.kept.keys()).filter(|guid| !there.contains(guid));
+        let out = there.iter().filter(is_out_of_sight).filter(|guid| self.present.contains_key(guid));
+        let out = in_order(out.copied().collect());
+        let back = self.unseen.keys().filter(|guid| there.contains(guid) && !is_out_of_sight(guid));
+        let back = in_order(back.copied().collect());
+        let known = self.present.keys().chain(self.kept.keys()).chain(self.unseen.keys());
+        let gone = known.filter(|guid| !there.contains(guid));
         let gone = in_order(gone.copied().collect());
         let came = came.into_iter().map(|guid| (guid, News::Came));
         let torn_off = torn_off.into_iter().rev().map(|guid| (guid, News::TornOff));
-        came.chain(torn_off).chain(gone.into_iter().rev().map(|guid| (guid, News::Gone(None)))).collect()
+        let back = back.into_iter().map(|guid| (guid, News::BackInSight));
+        let out = out.into_iter().rev().map(|guid| (guid, News::OutOfSight));
+        came.chain(back)
+            .chain(torn_off)
+            .chain(out)
+            .chain(gone.into_iter().rev().map(|guid| (guid, News::Gone(None))))
+            .collect()
     }
 
     /// Records the events about the objects of a client. Returns the objects that the client has removed.
@@ -99,11 +127,29 @@ impl Witness {
                     self.check_torn_off(client, world, connection, uid);
                     lost.push(uid);
                 }
+                News::OutOfSight => {
+                    let Sight { uid, notified, .. } =
+                        self.present.remove(&guid).expect("an object that goes out of sight was there");
+                    assert_ne!(world.keeping(uid), Keeping::No, "{guid:?} is kept");
+                    let kind = &world.kinds[world.things[uid as usize].kind];
+                    let leaves = (kind.replica)(client, guid).expect("an object that is kept is there");
+                    self.unseen.insert(guid, Unseen { uid, notified, leaves });
+                    lost.push(uid);
+                }
+                News::BackInSight => {
+                    let Unseen { uid, notified, .. } =
+                        self.unseen.remove(&guid).expect("an object that comes back was kept");
+                    self.present.insert(guid, Sight { uid, since: tick, notified });
+                    self.begin_history(world, uid);
+                    self.returns += 1;
+                }
                 News::Gone(reason) => {
-                    let sight = self.present.remove(&guid).expect("an object that goes was there");
-                    lost.push(sight.uid);
+                    let unseen = self.unseen.remove(&guid).map(|unseen| unseen.uid);
+                    let uid = unseen.or_else(|| self.present.remove(&guid).map(|sight| sight.uid));
+                    let uid = uid.expect("an object that goes was there");
+                    lost.push(uid);
                     if reason == Some(CloseReason::Destroyed) {
-                        assert!(!world.is_alive(sight.uid), "{guid:?} is alive");
+                        assert!(!world.is_alive(uid), "{guid:?} is alive");
                         self.destroyed.insert(guid);
                     }
                 }
@@ -118,17 +164,21 @@ impl Witness {
         let thing = &world.things[uid as usize];
         let notified = (world.kinds[thing.kind].fresh)(thing.veteran).1;
         let before = self.present.insert(guid, Sight { uid, since: tick, notified });
-        let is_kept = self.kept.contains_key(&guid);
+        let is_kept = self.kept.contains_key(&guid) || self.unseen.contains_key(&guid);
         assert!(before.is_none() && !is_kept, "{guid:?} came while it was there");
         let is_parent_known =
             thing.torn_off.is_some() || thing.parent.is_none_or(|parent| self.ever.contains(&parent));
         assert!(is_parent_known, "the subobject {guid:?} came before its object");
         self.ever.insert(uid);
         self.arrivals += 1;
+        self.begin_history(world, uid);
+    }
+
+    fn begin_history(&mut self, world: &World, uid: u32) {
         if let Some(shown) = self.shown.get_mut(&uid) {
             // Conditions may have hidden a property, and collections arrive in parts. So the object and its
             // history begin again with the values of the archetype.
-            let kind = &world.kinds[thing.kind];
+            let kind = &world.kinds[world.things[uid as usize].kind];
             shown.retain(|path, _| {
                 let property = property_of(*path);
                 kind.conditions[property] == Condition::None && !kind.collections.contains(&property)
@@ -138,6 +188,10 @@ impl Witness {
 
     pub(crate) fn arrivals(&self) -> u64 {
         self.arrivals
+    }
+
+    pub(crate) fn returns(&self) -> u64 {
+        self.returns
     }
 
     /// Checks an object that is torn off now: the client sees it, has authority over it, and
@@ -209,7 +263,10 @@ impl Witness {
             let uid = sight.uid;
             let shown = self.shown.entry(uid).or_default();
             let (shelf, client) = (&self.shelf, &*client);
-            let is_there = |guid| self.present.contains_key(&guid) || self.kept.contains_key(&guid);
+            let is_there = |guid| {
+                let is_kept = self.kept.contains_key(&guid) || self.unseen.contains_key(&guid);
+                is_kept || self.present.contains_key(&guid)
+            };
             let has = |guid| shelf.has(client, guid).unwrap_or_else(|| is_there(guid));
             check_leaves(guid, &leaves, world, uid, has, shown);
         }
@@ -275,11 +332,34 @@ impl Witness {
                 return Some(format!("{guid:?}: torn off {is_kept}"));
             }
         }
+        if let Some(difference) = self.difference_of_unseen(client, world, seen) {
+            return Some(difference);
+        }
         let lost =
             self.kept.keys().find(|guid| !client.object_info(ObjectRef::<()>::new(**guid)).is_torn_off());
         assert!(lost.is_none(), "{lost:?} was torn off, and is not kept");
         let gone = self.present.values().find(|sight| !world.is_alive(sight.uid))?;
         Some(format!("object {} is gone", gone.uid))
+    }
+
+    /// Returns the first difference between the objects out of sight that the client keeps, and those that it
+    /// must keep: the values of each are those that it had when it went out of sight.
+    fn difference_of_unseen(&self, client: &Client, world: &World, seen: &BTreeSet<u32>) -> Option<String> {
+        for (guid, Unseen { uid, leaves, .. }) in &self.unseen {
+            let kind = &world.kinds[world.things[*uid as usize].kind];
+            let shown = (kind.replica)(client, *guid).expect("an object that is kept is there");
+            assert_eq!(shown, *leaves, "{guid:?} changed while it was out of sight");
+            if !world.is_alive(*uid) && world.keeping(*uid) == Keeping::UntilDestroyed {
+                return Some(format!("{guid:?} is kept, and was despawned"));
+            }
+        }
+        let is_lacking = |uid: &&u32| {
+            let guid = world.things[**uid as usize].guid;
+            let must_have = self.ever.contains(uid) && world.keeping(**uid).is_always();
+            must_have && !seen.contains(uid) && !self.unseen.contains_key(&guid)
+        };
+        let lacking = world.alive.iter().find(is_lacking)?;
+        Some(format!("object {lacking} is not kept"))
     }
 
     /// Returns the shown values of all leaves that clients may show as one of two quantisation steps, by

@@ -15,7 +15,7 @@ use crate::host;
 use crate::kinds::{ACTOR, BIRD, Kind, Notified, Origin, VAULT, kinds};
 use crate::ledger::{Leaf, Ledger, property_of};
 use crate::plan::Plan;
-use crate::sight::{JUDGES, NEAR_RADIUS, RADIUS, Relevance, TornOff, judges};
+use crate::sight::{JUDGES, Keeping, NEAR_RADIUS, RADIUS, Relevance, TornOff, judges};
 use crate::switches::{Flipped, Switches, flip_for_one};
 use crate::talk;
 use crate::waits::Pauses;
@@ -43,6 +43,7 @@ pub(crate) struct Thing {
     pub(crate) positions: [[f32; 2]; 3],
     pub(crate) dormancy: Dormancy,
     pub(crate) torn_off: Option<TornOff>,
+    pub(crate) keeping: Keeping,
     /// Whether the object has an update rate of its own, so that its changes are compared later.
     pub(crate) is_rated: bool,
     pub(crate) role: Role,
@@ -145,6 +146,8 @@ pub(crate) struct World {
     pub(crate) was_paused: BTreeSet<u32>,
     /// Whether objects may be attached to others.
     pub(crate) places_objects: bool,
+    /// The generator for what clients keep.
+    keeping: Rng,
     /// The generator for calls with secrets.
     pub(crate) whispering: Rng,
     pub(crate) calls: WhisperedCalls,
@@ -213,6 +216,7 @@ impl World {
             pauses: Pauses::new(),
             was_paused: BTreeSet::new(),
             places_objects: plan.lives.relevancy > 0.0,
+            keeping: Rng::new(plan.seed).fork(46),
             whispering: Rng::new(plan.seed).fork(24),
             calls: WhisperedCalls::default(),
             growing: Vec::new(),
@@ -298,6 +302,8 @@ impl World {
         let is_initial = self.lives.chance(plan.lives.initial);
         let dormancy = if is_initial { Dormancy::Initial } else { Dormancy::Awake };
         self.server.object(reference).set_dormancy(dormancy);
+        let keeping = Keeping::draw(&mut self.keeping, plan.lives.keeps);
+        self.server.object(reference).set_out_of_sight(keeping.setting());
         self.things.push(Thing {
             guid,
             kind,
@@ -312,6 +318,7 @@ impl World {
             dormancy,
             torn_off: None,
             is_rated: plan.waits.is_some(),
+            keeping,
             role: Role::default(),
             physics: false,
             switches: Switches::default(),

@@ -6,6 +6,7 @@ mod functions;
 mod locations;
 mod model;
 mod near_only;
+mod out_of_sight;
 mod recipes;
 mod rules;
 mod tables;

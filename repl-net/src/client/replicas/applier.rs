@@ -106,26 +106,30 @@ impl<'b> Applier<'_, 'b> {
                 }
             }
             match &mut values {
-                Values::Prepared(prepared, at) => *at = self.run(opened, new > 0, *prepared, *at),
-                Values::Checked(handles) => self.values(opened, new > 0, handles),
+                Values::Prepared(prepared, at) => *at = self.run(opened.clone(), new > 0, *prepared, *at),
+                Values::Checked(handles) => self.values(opened.clone(), new > 0, handles),
             }
+            self.replicas.take_over(opened);
         }
     }
 
     /// Creates objects in empty slots. If the user has placed an object under `path`, uses this object
     /// instead of a new one.
     fn create(&mut self, opened: Range<u32>, origin: &LocalOrigin, path: Option<&Arc<str>>) {
+        self.replicas.end_replaced(opened.clone(), origin.generation);
         let Replicas { columns, slots, paths, created_or_removed, .. } = &mut *self.replicas;
         let Some(column) = columns.get_mut(origin.class as usize) else { return };
         let bound = path.and_then(|path| column.bind(opened.start, path, &*slots));
         let row = bound.unwrap_or_else(|| column.insert(opened.clone(), origin.archetype));
         slots.open(opened.clone(), origin, row, self.stamp);
-        created_or_removed.extend(opened.clone().map(|slot| Guid::new(slot, origin.generation)));
+        // An object that comes back into sight was there for all references.
+        let new = opened.clone().filter(|slot| slots.out_of_sight.in_slot(*slot).is_none());
+        created_or_removed.extend(new.map(|slot| Guid::new(slot, origin.generation)));
         match path {
             Some(path) => paths.open(opened.start, origin.generation, path.clone(), bound.is_some()),
             None => opened.clone().for_each(|slot| paths.remove(slot)),
         }
-        self.replicas.note_arrivals(opened);
+        self.replicas.note_opened(opened);
     }
 
     /// Applies updates of the same properties by a recipe.
@@ -206,15 +210,27 @@ impl<'b> Applier<'_, 'b> {
 
     fn close(&mut self, slot: u32, reason: CloseReason, path: Option<&str>) {
         self.replicas.slots.update(slot, self.stamp);
-        if reason.keeps_object() {
-            self.replicas.tear_off(slot);
-        } else if let Some(guid) = self.replicas.close(slot, reason) {
-            self.replicas.created_or_removed.push(guid);
+        match reason {
+            CloseReason::TearOff => self.replicas.tear_off(slot),
+            CloseReason::OutOfSight => self.replicas.keep_out_of_sight(slot),
+            CloseReason::Destroyed | CloseReason::Relevancy => self.remove(slot, reason),
         }
         if reason.is_destruction()
             && let Some(path) = self.replicas.paths.destroy(slot, path)
         {
             self.replicas.note_destroyed(path);
+        }
+    }
+}
+
+impl Applier<'_, '_> {
+    /// Removes the object in a slot, or the object out of sight that was in it if that object is destroyed,
+    /// and all objects out of sight below it.
+    fn remove(&mut self, slot: u32, reason: CloseReason) {
+        let ended = self.replicas.slots.ended_by_removal(slot, reason);
+        self.replicas.end_out_of_sight(ended, reason);
+        if let Some(guid) = self.replicas.close(slot, reason) {
+            self.replicas.created_or_removed.push(guid);
         }
     }
 }

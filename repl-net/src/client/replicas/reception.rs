@@ -14,6 +14,7 @@ use super::Replicas;
 use super::applier::{Applier, Step};
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
 use crate::body::asset_names::AssetNames;
+use crate::body::removal::CloseReason;
 use crate::body::walk::{BodyError, walk};
 use crate::client::outcome::Outcome;
 use crate::session::client_events::ClientEvents;
@@ -59,7 +60,7 @@ impl Replicas {
         }
         self.take_names(names, events)?;
         std::mem::swap(&mut self.slots.outcome, &mut self.outcome);
-        let may_differ = self.checked.has_asked() && self.slots.outcome.closes_any();
+        let may_differ = self.checked.has_asked() && self.slots.outcome.removes_any();
         let is_settled = !(first.has_missed() || may_differ);
         let validated =
             if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
@@ -84,6 +85,7 @@ impl Replicas {
         self.slots.outcome.clear();
         validated?;
         self.remove_torn_off_beyond(self.slots.len());
+        self.remove_out_of_sight_beyond(self.max_out_of_sight, CloseReason::Relevancy);
         self.finish();
         Ok(())
     }
@@ -94,6 +96,8 @@ impl Replicas {
         let Self { slots, created_or_removed, .. } = self;
         let guid = |&slot: &u32| Some(Guid::new(slot, slots.generation(slot)?));
         created_or_removed.extend(slots.outcome.closed().iter().filter_map(guid));
+        let ended = slots.outcome.ended().iter().filter_map(|&slot| slots.out_of_sight.in_slot(slot));
+        created_or_removed.extend(ended.filter_map(|known| slots.epoch.to_wire(known)));
     }
 
     /// Drops everything that belongs to the previous packet.

@@ -18,6 +18,7 @@ impl Replicas {
     pub(crate) fn begin_session(&mut self, is_other_server: bool) {
         let reason = if is_other_server { CloseReason::Destroyed } else { CloseReason::Relevancy };
         self.begin_updates(None);
+        self.remove_out_of_sight_beyond(0, reason);
         let mut depths = Depths::new(&self.slots.families);
         let exists = |slot: &u32| self.slots.generation(*slot).is_some();
         let mut slots: Vec<u32> = (0..self.slots.len() as u32).filter(exists).collect();

@@ -17,16 +17,21 @@ impl Replicas {
         else {
             return;
         };
+        self.detach(slot, (class, row), known, UpdateKind::TornOff);
+        self.slots.close(slot, false);
+        self.slots.torn_off.insert(known, class);
+    }
+
+    /// Removes an object from its row, and reports it as `what`. The caller must then remove it from its slot.
+    pub(super) fn detach(&mut self, slot: u32, (class, row): (u16, u32), known: Guid, what: UpdateKind) {
         let Some(column) = self.columns.get_mut(class as usize) else { return };
-        if let Some(moved) = column.tear_off(row, known) {
+        if let Some(moved) = column.detach(row, known) {
             self.slots.set_row(moved, row);
         }
-        self.updates.push(ObjectRef::new(known), UpdateKind::TornOff, column.program());
-        self.slots.close(slot, false);
+        self.updates.push(ObjectRef::new(known), what, column.program());
         self.mentions.remove_object(slot);
         self.kept_bases.remove(slot);
         self.paths.remove(slot);
-        self.slots.torn_off.insert(known, class);
     }
 
     /// Removes the oldest objects that were torn off, so that at most `most` remain.
@@ -47,7 +52,7 @@ impl Replicas {
     fn depart_torn_off(&mut self, guid: Guid) -> Option<u16> {
         let class = self.slots.torn_off.remove(guid)?;
         if let Some(column) = self.columns.get_mut(class as usize) {
-            column.remove_torn_off(guid);
+            column.remove_detached(guid);
         }
         self.depart((guid, class), None);
         self.created_or_removed.extend(self.slots.epoch.to_wire(guid));

@@ -29,6 +29,11 @@ impl Replicas {
             self.updates.spawned(guid, 1, column.program());
             self.updates.push(ObjectRef::new(guid), UpdateKind::TornOff, column.program());
         }
+        for (guid, class) in self.slots.out_of_sight.iter() {
+            let Some(column) = self.columns.get(class as usize) else { continue };
+            self.updates.spawned(guid, 1, column.program());
+            self.updates.push(ObjectRef::new(guid), UpdateKind::OutOfSight, column.program());
+        }
         let destroyed: Vec<Arc<str>> = self.paths.destroyed().cloned().collect();
         destroyed.into_iter().for_each(|path| self.note_destroyed(path));
         self.end_updates();

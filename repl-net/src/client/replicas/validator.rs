@@ -128,7 +128,8 @@ impl Validator<'_> {
         let table = &self.replicas.slots;
         let first = Guid::new(slots.start, origin.generation);
         let is_known = table.epoch().from_wire(first).is_some();
-        if new == slots.len() as u32 && is_known && table.torn_off.is_empty() {
+        if new == slots.len() as u32 && is_known && table.torn_off.is_empty() && table.out_of_sight.is_empty()
+        {
             self.outcome.open(first, new);
             return Ok(());
         }
@@ -160,8 +161,14 @@ impl Validator<'_> {
                 Ok(())
             }
             (Some(_), _) => Err(BodyError::Malformed(format!("slot {slot} is taken by another object"))),
+            (None, _) if slots.out_of_sight.class(known).is_some_and(|class| class != origin.class) => {
+                Err(BodyError::malformed("an object comes back as another class"))
+            }
             (None, _) => {
                 self.outcome.open(guid, 1);
+                if slots.is_replaced(guid) {
+                    slots.out_of_sight_below(slot).into_iter().for_each(|ended| self.outcome.end(ended));
+                }
                 Ok(())
             }
         }
@@ -227,10 +234,17 @@ impl Validator<'_> {
             (above, next) = (slot, next.saturating_add(1));
         }
         for slot in below.into_iter().rev() {
-            self.outcome.close(slot);
+            self.remove(slot, reason);
             self.contents.close(slot, reason, None);
         }
         Ok(())
+    }
+
+    /// Records that the packet removes the object in a slot, and ends objects out of sight.
+    fn remove(&mut self, slot: u32, reason: CloseReason) {
+        self.outcome.close(slot);
+        let ended = self.replicas.slots.ended_by_removal(slot, reason);
+        ended.into_iter().for_each(|slot| self.outcome.end(slot));
     }
 }
 
@@ -389,7 +403,7 @@ impl Visitor for Validator<'_> {
             self.close_below(slot, reason)?;
         }
         if !reason.keeps_object() {
-            self.outcome.close(slot);
+            self.remove(slot, reason);
         }
         self.contents.close(slot, reason, path.as_deref());
         Ok(())

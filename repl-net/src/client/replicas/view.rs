@@ -5,7 +5,7 @@
 
 use std::any::TypeId;
 
-use repl_core::{Class, HandleSet, ObjectRef, Replicated};
+use repl_core::{Class, Guid, HandleSet, ObjectRef, Replicated};
 
 use super::Replicas;
 use crate::body::role::{Proxy, Role};
@@ -20,36 +20,45 @@ impl Replicas {
         object.guid().is_some_and(|guid| self.slots.torn_off.contains(guid))
     }
 
-    fn get_torn_off<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let guid = object.guid()?;
-        let class = self.slots.torn_off.class(guid)?;
-        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.torn_off.get(&guid)
+    pub(crate) fn is_out_of_sight<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        object.guid().is_some_and(|guid| self.slots.out_of_sight.contains(guid))
     }
 
-    fn get_torn_off_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+    /// Returns the class of an object that was torn off or is out of sight.
+    fn class_of_detached(&self, guid: Guid) -> Option<u16> {
+        self.slots.torn_off.class(guid).or_else(|| self.slots.out_of_sight.class(guid))
+    }
+
+    fn get_detached<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         let guid = object.guid()?;
-        let class = self.slots.torn_off.class(guid)?;
+        let class = self.class_of_detached(guid)?;
+        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.detached.get(&guid)
+    }
+
+    fn get_detached_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        let guid = object.guid()?;
+        let class = self.class_of_detached(guid)?;
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
-        column.downcast_mut::<TypedReplica<T>>()?.torn_off.get_mut(&guid)
+        column.downcast_mut::<TypedReplica<T>>()?.detached.get_mut(&guid)
     }
 
     pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        self.class_and_row_of(object).is_some() || self.is_torn_off(object)
+        self.class_and_row_of(object).is_some() || self.is_torn_off(object) || self.is_out_of_sight(object)
     }
 
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off(object) };
+        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_detached(object) };
         self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
     }
 
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_torn_off_mut(object) };
+        let Some((class, row)) = self.class_and_row_of(object) else { return self.get_detached_mut(object) };
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
     /// Sets those properties that `handles_of` returns back to the values that the server sent. Returns
-    /// `false` if the object does not exist or was torn off.
+    /// `false` if the object does not exist, was torn off or is out of sight.
     pub(crate) fn restore<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -69,6 +78,9 @@ impl Replicas {
         if self.is_torn_off(object) {
             return Some(Proxy::new(Role::Authority, false));
         }
+        if self.is_out_of_sight(object) {
+            return Some(Proxy::new(Role::SimulatedProxy, false));
+        }
         self.class_and_row_of(object)?;
         Some(self.slots.proxy(object.guid()?.slot()))
     }
@@ -77,16 +89,17 @@ impl Replicas {
     pub(crate) fn parent(&self, object: ObjectRef<()>) -> Option<ObjectRef<()>> {
         let guid = object.guid()?;
         match self.class_and_row_of(object) {
-            Some(_) => self.reference(self.slots.families.parent(guid.slot())?),
+            Some(_) => self.parent_of(guid.slot()),
+            None if self.is_out_of_sight(object) => self.parent_of(guid.slot()),
             None => self.departed.parent(guid),
         }
     }
 
     pub(crate) fn subobjects(&self, object: ObjectRef<()>) -> impl Iterator<Item = ObjectRef<()>> {
-        let exists = self.class_and_row_of(object).is_some();
+        let exists = self.class_and_row_of(object).is_some() || self.is_out_of_sight(object);
         let slot = object.guid().filter(|_| exists).map(|guid| guid.slot());
         let children = slot.into_iter().flat_map(|slot| self.slots.families.children(slot));
-        children.filter_map(|child| self.reference(child))
+        children.filter_map(|child| self.slots.kept_in(child).map(ObjectRef::new))
     }
 
     pub(crate) fn is_asleep<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
@@ -96,8 +109,8 @@ impl Replicas {
     /// Returns the class of an object that exists, or that was removed and can still be read.
     fn class_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u16> {
         let here = self.class_and_row_of(object).map(|(class, _)| class);
-        let torn_off = || self.slots.torn_off.class(object.guid()?);
-        here.or_else(torn_off).or_else(|| self.departed.class(object.guid()?))
+        let detached = || self.class_of_detached(object.guid()?);
+        here.or_else(detached).or_else(|| self.departed.class(object.guid()?))
     }
 
     pub(crate) fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {

@@ -1,4 +1,5 @@
-//! A function that decides which connections see the objects of a class.
+//! A function that decides which connections see the objects of a class, and whether clients keep objects
+//! that they no longer see.
 //!
 //! *Invariant:* an object has [`Relevancy::Computed`] in its relevancy or in its audience only if its class
 //! has a function.
@@ -6,6 +7,7 @@
 use repl_core::Replicated;
 
 use super::ClassHandle;
+use crate::server::out_of_sight::OutOfSight;
 use crate::server::priority::Viewer;
 
 impl<T: Replicated> ClassHandle<'_, T> {
@@ -57,6 +59,27 @@ impl<T: Replicated> ClassHandle<'_, T> {
         }
         world.functions.class_mut(class).mark_all();
         world.cells.decide_by_function(class);
+        self
+    }
+
+    /// Sets whether clients keep objects of the class when they may no longer see them. An object with a
+    /// [setting](crate::ObjectHandle::set_out_of_sight) of its own has that setting. It applies to clients that
+    /// lose sight of an object from now on.
+    ///
+    /// ```
+    /// # use repl_core::Replicated;
+    /// # use repl_net::{OutOfSight, Server};
+    /// # fn example<Building: Replicated>(server: &mut Server) {
+    /// server.class::<Building>().set_out_of_sight(OutOfSight::kept());
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the class is not registered.
+    #[track_caller]
+    pub fn set_out_of_sight(&mut self, setting: OutOfSight) -> &mut Self {
+        let class = self.number();
+        self.server.world.out_of_sight.set_class(class, setting);
         self
     }
 

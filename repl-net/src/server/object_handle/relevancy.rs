@@ -8,13 +8,15 @@ use repl_link::ConnectionId;
 
 use super::ObjectHandle;
 use crate::server::cells::Relevancy;
+use crate::server::out_of_sight::OutOfSight;
 use crate::server::relevancy::{assert_has_area, assert_has_function};
 
 impl<T: ?Sized> ObjectHandle<'_, T> {
     /// Sets which connections see the object. Does nothing if the object is [torn off](Self::tear_off).
     ///
     /// If a connection no longer sees the object, nothing more of the object is sent to it, and its client
-    /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy). Costs O(connections
+    /// removes the object with [`CloseReason::Relevancy`](crate::CloseReason::Relevancy), or
+    /// [keeps](Self::set_out_of_sight) it. Costs O(connections
     /// × attached objects).
     ///
     /// # Panics
@@ -102,6 +104,16 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         world.update_function_user(slot);
         let affected = world.cells.with_attached(slot);
         self.server.reconsider(&affected);
+        self
+    }
+
+    /// Sets whether clients keep the object when they may no longer see it. The setting also applies to the
+    /// [subobjects](Self::spawn_subobject) of the object. The setting of a subobject has no effect. It applies
+    /// to clients that lose sight of the object from now on.
+    pub fn set_out_of_sight(&mut self, setting: OutOfSight) -> &mut Self {
+        if let Some(slot) = self.slot() {
+            self.server.world.out_of_sight.set_object(slot, setting);
+        }
         self
     }
 

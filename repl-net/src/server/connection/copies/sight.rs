@@ -139,7 +139,8 @@ impl Copies {
     /// Begins to remove from the client an object that the client may not see.
     fn conceal(&mut self, world: &mut World, slot: u32) {
         self.note_closing(world, slot);
-        let closed = self.objects.conceal(slot, self.next);
+        let keeping = self.view().keeping(world, slot);
+        let closed = self.objects.conceal(slot, keeping, self.next);
         self.begin_close(world, slot, closed);
         let ring = self.view().ring_of(world, slot);
         let is_in_sight = ring == Some(Ring::InSight) && world.store.occupant(slot).alive;

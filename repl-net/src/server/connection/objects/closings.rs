@@ -13,6 +13,7 @@ use super::tracked_objects::TrackedObjects;
 use super::{ObjectStates, Phase, SparseSlots};
 use crate::body::removal::CloseReason;
 use crate::body::slot_set::{bit_of, word_of};
+use crate::server::out_of_sight::OutOfSight;
 use crate::server::world::World;
 
 /// What the connection must still do after it has begun to close an object (to remove it from the client).
@@ -87,10 +88,41 @@ impl ObjectStates {
     }
 
     /// Records that the client does not see an object now, and begins to close it (to remove it from the
-    /// client).
-    pub(crate) fn conceal(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+    /// client). `keeping` is the setting with which the client keeps the object, if it does.
+    pub(crate) fn conceal(
+        &mut self,
+        slot: u32,
+        keeping: Option<OutOfSight>,
+        since: Sequence,
+    ) -> Option<Closed> {
         self.view.end_tear_off(slot);
-        self.close(slot, CloseReason::Relevancy, since)
+        let reason = keeping.map_or(CloseReason::Relevancy, |_| CloseReason::OutOfSight);
+        let closed = self.close(slot, reason, since);
+        if keeping.is_some_and(|setting| setting.is_end_told) && self.is_closed_as(slot, reason) {
+            self.view.set_end_told(slot, true);
+        } else if closed.as_ref().is_some_and(|closed| !closed.is_forgotten) {
+            self.view.set_end_told(slot, false);
+        }
+        closed
+    }
+
+    fn is_closed_as(&self, slot: u32, reason: CloseReason) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Closing(reason))
+    }
+
+    /// Begins to tell the client that an object out of sight was removed from the server, if the client must
+    /// be told.
+    fn end_out_of_sight(&mut self, slot: u32, since: Sequence) {
+        if !self.view.is_end_told(slot) {
+            return;
+        }
+        self.view.set_end_told(slot, false);
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && tracked.phase == Phase::Closing(CloseReason::OutOfSight)
+        {
+            tracked.phase = Phase::Closing(CloseReason::Destroyed);
+        }
+        self.close_for_good(slot, since);
     }
 
     /// Handles the removal of an object from the server, and begins to close it (to remove it from the
@@ -104,6 +136,7 @@ impl ObjectStates {
         };
         self.view.end_tear_off(slot);
         let closed = self.close(slot, reason, since);
+        self.end_out_of_sight(slot, since);
         self.view.forget(slot);
         self.unknown_in_sight.remove(slot);
         self.sleep.iter_mut().for_each(|sleep| sleep.forget_object(slot));
@@ -123,6 +156,7 @@ impl ObjectStates {
         if is_removed {
             for (at, &slot) in family.iter().enumerate() {
                 self.standings.remove_plainly(slot, at > 0);
+                self.view.set_end_told(slot, false);
                 self.unknown_in_sight.remove(slot);
                 self.check(slot);
             }
@@ -223,6 +257,7 @@ impl ObjectStates {
         if self.view.last_states().is_some() {
             self.view.change_last_states(std::mem::take);
         }
+        self.view.forget_ends_told();
         self.known_paths = None;
         known
     }

@@ -355,6 +355,7 @@ impl ObjectStates {
         self.tracked.measure_memory()
             + self.sleep.as_ref().map_or(0, |sleep| sleep.heap_bytes())
             + self.view.last_states().map_or(0, |states| states.held_bytes())
+            + self.view.ends_told_bytes()
             + self.view.verdicts.as_ref().map_or(0, |verdicts| verdicts.seen.heap_bytes())
     }
 

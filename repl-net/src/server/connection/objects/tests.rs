@@ -128,7 +128,7 @@ impl Pair {
         plain.is_hidden = true;
         let expected = plain.close(CloseReason::Relevancy, next);
         self.states.hide(slot);
-        assert_eq!(self.states.conceal(slot, Sequence::new(next)), expected);
+        assert_eq!(self.states.conceal(slot, None, Sequence::new(next)), expected);
     }
 
     fn show(&mut self, slot: u32, is_newborn: bool) {

@@ -20,6 +20,7 @@ use crate::server::cells::rule::Rule;
 use crate::server::cells::sight::{Sight, Span};
 use crate::server::cells::{Group, Home, Relevancy};
 use crate::server::object::Object;
+use crate::server::out_of_sight::OutOfSight;
 use crate::server::verdicts::Verdicts;
 use crate::server::world::World;
 
@@ -62,6 +63,8 @@ struct Rare {
     undecided: Undecided,
     /// The last states of objects that were removed from the server.
     last_states: LastStates,
+    /// The objects out of sight that the client keeps, and whose end it must be told.
+    ends_told: SparseSlots,
     /// The objects that are torn off, until the client has their last state. For each, the number of the next
     /// packet at the time when everything of the object had been sent, or `None` while something must still
     /// be sent.
@@ -94,13 +97,7 @@ impl View {
         let (mut is_owner, mut carrier) = (false, slot);
         let rule = loop {
             let rule = world.cells.rule(carrier);
-            if self.hidden.contains(carrier) || rule == Rule::Nobody {
-                return false;
-            }
-            if world.dormancies.is_initial(carrier) {
-                return false;
-            }
-            if !self.is_in_audience(world, carrier) {
+            if self.is_withheld_by(world, carrier, rule) {
                 return false;
             }
             is_owner |= self.is_owner(world, carrier);
@@ -112,6 +109,56 @@ impl View {
             _ => ring,
         };
         is_owner || ring == Some(Ring::InSight) || ring == Some(Ring::Kept) && is_shown(carrier)
+    }
+
+    /// Returns whether an object is withheld from the client, even if the client owns it or is near it.
+    /// `rule` is the rule of the object. Objects that are attached to the object are then withheld, too.
+    #[inline]
+    fn is_withheld_by(&self, world: &World, slot: u32, rule: Rule) -> bool {
+        self.hidden.contains(slot)
+            || rule == Rule::Nobody
+            || world.dormancies.is_initial(slot)
+            || !self.is_in_audience(world, slot)
+    }
+
+    /// Returns whether an object, or an object to which it is attached, is withheld from the client.
+    fn is_withheld(&self, world: &World, slot: u32) -> bool {
+        let rule = |carrier| world.cells.rule(carrier);
+        world.cells.carriers(slot).any(|carrier| self.is_withheld_by(world, carrier, rule(carrier)))
+    }
+
+    /// Returns the setting with which the client keeps an object that it may no longer see, or `None` if the
+    /// client must remove the object.
+    pub(crate) fn keeping(&self, world: &World, slot: u32) -> Option<OutOfSight> {
+        let top = world.subobjects.top(slot);
+        let setting = world.out_of_sight.of(top, world.store.occupant(top).class);
+        let is_kept = setting.is_kept
+            && world.store.occupant(slot).alive
+            && !world.store.objects[slot as usize].is_torn_off()
+            && !world.paths.is_static(slot)
+            && (setting.is_kept_if_hidden || !self.is_withheld(world, slot));
+        is_kept.then_some(setting)
+    }
+
+    /// Sets whether the client must be told if an object out of sight is removed from the server.
+    pub(super) fn set_end_told(&mut self, slot: u32, is_told: bool) {
+        if is_told || self.rare.is_some() {
+            self.rare.get_or_insert_default().ends_told.set(slot, is_told);
+            self.free_rare();
+        }
+    }
+
+    pub(super) fn forget_ends_told(&mut self) {
+        self.rare.iter_mut().for_each(|rare| rare.ends_told = SparseSlots::default());
+        self.free_rare();
+    }
+
+    pub(super) fn ends_told_bytes(&self) -> usize {
+        self.rare.as_ref().map_or(0, |rare| rare.ends_told.heap_bytes())
+    }
+
+    pub(super) fn is_end_told(&self, slot: u32) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.ends_told.contains(slot))
     }
 
     fn is_owner(&self, world: &World, slot: u32) -> bool {
@@ -466,6 +513,7 @@ impl View {
                 && rare.paused.is_empty()
                 && rare.undecided.is_empty()
                 && rare.last_states.is_empty()
+                && rare.ends_told.is_empty()
         };
         if self.rare.as_deref().is_some_and(is_empty) {
             self.rare = None;
