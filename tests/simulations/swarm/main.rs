@@ -54,7 +54,7 @@ fn run(seed: u64) -> Outcome {
     Run::new(&plan).finish()
 }
 
-fn run_all(seeds: impl Iterator<Item = u64>) -> Vec<Outcome> {
+fn run_all(seeds: impl Iterator<Item = u64>) {
     let outcomes: Vec<Outcome> = seeds.map(run).collect();
     for found in [|outcome: &Outcome| outcome.secrets, |outcome: &Outcome| outcome.secrets_of_calls] {
         let is_blind = outcomes.len() > 10 && outcomes.iter().map(found).sum::<u64>() == 0;
@@ -66,15 +66,6 @@ fn run_all(seeds: impl Iterator<Item = u64>) -> Vec<Outcome> {
     }
     let heard: u64 = outcomes.iter().map(|outcome| outcome.heard).sum();
     assert!(outcomes.len() <= 10 || heard > outcomes.len() as u64 * 10, "{heard} calls were heard");
-    outcomes
-}
-
-/// Runs the seeds with lives that leave this remainder when divided by two.
-fn run_lives(remainder: u64) {
-    let outcomes = run_all(seeds_with_lives().filter(|seed| seed % 2 == remainder));
-    let returns: u64 = outcomes.iter().map(|outcome| outcome.returns).sum();
-    let is_enough = returns > outcomes.len() as u64;
-    assert!(outcomes.len() <= 10 || is_enough, "{returns} kept objects came back into sight");
 }
 
 #[test]
@@ -99,12 +90,12 @@ fn odd_seeds_with_extremes_converge_and_fall_silent() {
 
 #[test]
 fn even_seeds_with_lives_converge_and_fall_silent() {
-    run_lives(0);
+    run_all(seeds_with_lives().filter(|seed| seed % 2 == 0));
 }
 
 #[test]
 fn odd_seeds_with_lives_converge_and_fall_silent() {
-    run_lives(1);
+    run_all(seeds_with_lives().filter(|seed| seed % 2 == 1));
 }
 
 #[test]

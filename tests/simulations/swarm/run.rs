@@ -50,8 +50,6 @@ pub(crate) struct Outcome {
     /// The number of objects that were spawned and removed between two polls, so that no update reported
     /// them.
     pub(crate) untold: u64,
-    /// How many times objects came back into the sight of clients that had kept them.
-    pub(crate) returns: u64,
     pub(crate) ticks: u64,
 }
 
@@ -185,7 +183,6 @@ impl Run {
             of_host: self.host.as_ref().map_or([0; 2], HostSeat::counts),
             packets_lost,
             untold,
-            returns: self.seats.values().map(|seat| seat.witness.returns()).sum(),
             ticks: self.clock.ticks(),
         }
     }

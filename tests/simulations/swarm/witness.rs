@@ -43,8 +43,6 @@ pub(crate) struct Witness {
     ever: BTreeSet<u32>,
     /// How many times the client got an object.
     arrivals: u64,
-    /// How many times an object came back into the sight of the client.
-    returns: u64,
     /// The objects that were torn off and that the client keeps.
     kept: BTreeMap<Guid, u32>,
     /// The objects out of sight that the client keeps.
@@ -141,7 +139,6 @@ impl Witness {
                         self.unseen.remove(&guid).expect("an object that comes back was kept");
                     self.present.insert(guid, Sight { uid, since: tick, notified });
                     self.begin_history(world, uid);
-                    self.returns += 1;
                 }
                 News::Gone(reason) => {
                     let unseen = self.unseen.remove(&guid).map(|unseen| unseen.uid);
@@ -188,10 +185,6 @@ impl Witness {
 
     pub(crate) fn arrivals(&self) -> u64 {
         self.arrivals
-    }
-
-    pub(crate) fn returns(&self) -> u64 {
-        self.returns
     }
 
     /// Checks an object that is torn off now: the client sees it, has authority over it, and
