@@ -19,6 +19,7 @@ impl LeftOver {
         self.round.contains(slot) || self.next.contains(slot)
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.round.is_empty() && self.next.is_empty()
     }

@@ -17,6 +17,7 @@ pub(crate) struct PausedObjects {
 }
 
 impl PausedObjects {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.paused.is_empty()
     }
@@ -54,9 +55,6 @@ impl PausedObjects {
     /// one of the sets `compared` stay due.
     pub(crate) fn hold(&mut self, due: [&mut SlotSet; 3], compared: [&SlotSet; 2]) {
         self.held.clear();
-        if self.paused.is_empty() {
-            return;
-        }
         let [one, other] = compared;
         for due in due {
             let before = self.held.len();

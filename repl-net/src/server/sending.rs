@@ -7,11 +7,13 @@
 use std::slice;
 use std::time::Duration;
 
-use repl_link::parts::frame_bits;
+use repl_link::parts::{Peers, Secret, frame_bits};
 
 use super::Server;
 use super::broadcast::Broadcast;
+use super::connection::Connection;
 use super::passes::{Ends, PassInputs, Passes, PeerEntry, Turns};
+use super::served::Served;
 use super::work_limit::WorkLimit;
 use super::world::World;
 use crate::body::State;
@@ -43,26 +45,19 @@ impl Server {
             broadcast.build(world, classes, shared_bytes * 8 - frame_bits::<State>());
         }
         let mut sending = Sending { world, broadcast, classes, config, passes, now };
-        let Some(mut limit) = limit else {
-            served.choose(peers, most, secret);
-            return sending.run(peers.as_mut_slice(), Turns::Served(served));
-        };
-        let mut ends = Ends::new();
-        served.begin();
-        while served.count() < most && limit.allows_connection() {
-            let Some(id) = served.choose_next(peers, secret) else { break };
-            let entry = peers.entry_mut(id).map_or(&mut [][..], slice::from_mut);
-            ends.append(&mut sending.run(entry, Turns::Now));
+        match limit {
+            None => {
+                served.choose(peers, most, secret);
+                sending.run(peers.as_mut_slice(), Turns::Served(served))
+            }
+            Some(limit) => sending.run_within(limit, peers, served, secret),
         }
-        served.end();
-        ends.append(&mut sending.run(peers.as_mut_slice(), Turns::Others(served)));
-        ends.sort_unstable_by_key(|(id, _)| *id);
-        ends
     }
 }
 
 impl Sending<'_> {
     /// Runs the passes of some connections. Returns those that end in this tick.
+    #[inline]
     fn run(&mut self, entries: &mut [PeerEntry], turns: Turns<'_>) -> Ends {
         if self.config.share {
             return self.passes.run(entries, self.inputs(turns));
@@ -75,6 +70,32 @@ impl Sending<'_> {
             }
             ends.append(&mut self.passes.run(slice::from_mut(entry), self.inputs(turns)));
         }
+        ends
+    }
+
+    /// Runs the passes of connections, one after the other, as long as `limit` allows it. Then postpones the
+    /// changes of the other connections. Returns the connections that end in this tick.
+    // Not inlined, because most ticks have no limit.
+    #[inline(never)]
+    fn run_within(
+        &mut self,
+        mut limit: WorkLimit<'_>,
+        peers: &mut Peers<Connection>,
+        served: &mut Served,
+        secret: Secret,
+    ) -> Ends {
+        let mut ends = Ends::new();
+        served.begin();
+        while served.count() < self.config.connections_per_tick
+            && limit.allows_connection()
+            && let Some(id) = served.choose_next(peers, secret)
+        {
+            let entry = peers.entry_mut(id).map_or(&mut [][..], slice::from_mut);
+            ends.append(&mut self.run(entry, Turns::Now));
+        }
+        served.end();
+        ends.append(&mut self.run(peers.as_mut_slice(), Turns::Others(served)));
+        ends.sort_unstable_by_key(|(id, _)| *id);
         ends
     }
 

@@ -52,7 +52,9 @@ impl World {
         self.marks.opening.clear();
         self.marks.reopening.clear();
         self.locate_newborn();
-        self.locate_paused();
+        if !self.paused.is_empty() {
+            self.locate_paused();
+        }
         for slot in self.marks.tearing_off.drain(..) {
             let state = &mut self.store.objects[slot as usize].tear_off;
             // The object may have been removed since. The next object in its slot was not torn off, so it
@@ -79,13 +81,20 @@ impl World {
 
     fn compare_all(&mut self) {
         let Marks { dirty, left_over, queue, .. } = &mut self.marks;
-        left_over.drain_into(dirty);
+        if !left_over.is_empty() {
+            left_over.drain_into(dirty);
+        }
+        if dirty.is_empty() {
+            return;
+        }
         dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
         dirty.clear();
         self.compare_queue();
     }
 
     /// Compares the objects that cannot wait, and then the others in groups, as long as `limit` allows it.
+    // Not inlined, because most ticks have no limit.
+    #[inline(never)]
     fn compare_within(&mut self, limit: &mut WorkLimit<'_>) {
         self.queue_urgent();
         self.marks.left_over.add(&mut self.marks.dirty);
@@ -124,6 +133,7 @@ impl World {
     }
 
     /// Compares the objects in the queue, and empties the queue. Returns how many objects were in it.
+    #[inline]
     fn compare_queue(&mut self) -> usize {
         let mut queue = std::mem::take(&mut self.marks.queue);
         let objects = queue.len();
@@ -212,6 +222,8 @@ impl World {
 
     /// Records the positions of paused objects that may have moved, although the objects are not compared.
     /// Connections see these objects, or lose sight of them, according to their live positions.
+    // Not inlined, because in most ticks nothing is paused.
+    #[inline(never)]
     fn locate_paused(&mut self) {
         let mut has_located = false;
         for &slot in self.paused.held() {

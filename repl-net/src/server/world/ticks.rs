@@ -46,6 +46,14 @@ impl World {
             }
         }
         self.schedule.release(&mut self.marks.dirty, &self.marks.opening, now);
+        if !self.paused.is_empty() {
+            self.hold_paused();
+        }
+    }
+
+    // Not inlined, because in most ticks nothing is paused.
+    #[inline(never)]
+    fn hold_paused(&mut self) {
         let Marks { dirty, left_over, opening, .. } = &mut self.marks;
         let [round, next] = left_over.sets_mut();
         self.paused.hold([dirty, round, next], [opening, &self.changes.newborn]);
