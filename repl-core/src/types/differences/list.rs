@@ -140,7 +140,7 @@ mod tests {
         let base: Vec<u32> = (0..9_000).map(|at| at * 7_919).collect();
         let mut value = base.clone();
         for at in (0..30).rev() {
-            value.splice(at * 300..at * 300, (0..50).map(|element| 1 << 31 | at as u32 * 997 + element));
+            value.splice(at * 300..at * 300, (0..50).map(|element| (1 << 31) | (at as u32 * 997 + element)));
         }
         let mut bits = difference(&base, &value);
         assert!(bits.bit_len() < 30 * 50 * 33, "{} bits", bits.bit_len());
