@@ -144,6 +144,11 @@ impl SlotSet {
         self.filled = 0;
     }
 
+    /// Returns how many bytes the set takes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        (self.words.capacity() + self.summary.capacity()) * size_of::<u64>()
+    }
+
     /// Returns a bit mask of 64 words, beginning with the word `64 * at`. A bit is set if its word has
     /// members.
     #[inline]

@@ -66,7 +66,7 @@ pub(crate) trait Column: Any + Send + Sync {
     fn prioritize(&self, row: u32, viewer: &Viewer<'_>) -> f32;
     /// Calls the function of the class that decides which objects in `due` a connection sees. Calls nothing
     /// if there is no function.
-    fn decide(&self, due: &Due, pairs: &mut Pairs<'_>);
+    fn decide(&self, due: &[Due], pairs: &mut Pairs<'_>);
     /// Returns the old values of the object in a row, if the server owns the live object and the class has
     /// notifies. They are the values of its shadow.
     fn old_values(&self, row: u32) -> Option<OldValues>;
@@ -216,7 +216,7 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         prioritize.as_ref().map_or(1.0, |prioritize| prioritize(&rows[row as usize], viewer))
     }
 
-    fn decide(&self, due: &Due, pairs: &mut Pairs<'_>) {
+    fn decide(&self, due: &[Due], pairs: &mut Pairs<'_>) {
         if let Some(decide) = &self.shadows.decide {
             decide.decide(&self.shadows.rows, due, pairs);
         }

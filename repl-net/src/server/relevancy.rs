@@ -8,7 +8,6 @@ use super::Server;
 use super::cells::Relevancy;
 use super::class_handle::no_function;
 use super::world::World;
-use crate::body::slot_set::slots_of;
 
 impl Server {
     /// Moves each object to the cell of its new position, and moves viewpoints with the objects that they
@@ -48,16 +47,14 @@ impl Server {
             connection.call_functions(functions, store, &mut changed);
             // Before the session begins, nothing is shown.
             if connection.copies.is_live() {
-                found.extend(changed.drain(..).map(|(word, mask)| (entry.id, word, mask)));
+                found.extend(changed.drain(..).map(|slot| (entry.id, slot)));
             }
             changed.clear();
         }
-        for (id, word, mask) in found {
+        for (id, slot) in found {
             let Some(peer) = sessions.peers.get_mut(id) else { continue };
-            for slot in slots_of(word as usize, mask) {
-                for slot in world.cells.with_attached(slot) {
-                    peer.connection.copies.reconsider(world, slot);
-                }
+            for slot in world.cells.with_attached(slot) {
+                peer.connection.copies.reconsider(world, slot);
             }
         }
     }

@@ -31,9 +31,9 @@ pub(crate) struct ClassFunction {
     /// How often the function was called so far.
     pub(crate) calls: u64,
     /// The objects that are due in this tick, for all connections.
-    pub(crate) due: Due,
+    pub(crate) due: Vec<Due>,
     /// All users, for connections that are outdated.
-    pub(crate) all: Due,
+    pub(crate) all: Vec<Due>,
     is_all_current: bool,
 }
 
@@ -87,7 +87,7 @@ impl RelevancyFunctions {
         let mut is_any_due = have_outdated;
         for function in self.classes.values_mut() {
             function.find_due(tick, changed, &row_of);
-            is_any_due |= function.due.len() > 0;
+            is_any_due |= !function.due.is_empty();
             if have_outdated {
                 function.find_all(&row_of);
             }
@@ -112,21 +112,21 @@ impl ClassFunction {
             let words = users.masks().filter(|(word, _)| has_turn(*word));
             words.for_each(|(word, mask)| marked.insert_mask(word, mask));
         }
-        marked.masks().for_each(|(word, mask)| due.push(word, mask, row_of));
+        due.extend(marked.iter().map(|slot| Due { slot, row: row_of(slot) }));
         marked.clear();
     }
 
     fn find_all(&mut self, row_of: &impl Fn(u32) -> u32) {
         if !self.is_all_current {
             self.all.clear();
-            self.users.masks().for_each(|(word, mask)| self.all.push(word, mask, row_of));
+            self.all.extend(self.users.iter().map(|slot| Due { slot, row: row_of(slot) }));
             self.is_all_current = true;
         }
     }
 
     /// Returns the objects for which the function is called for a connection that is new or outdated, or for
     /// any other connection.
-    pub(crate) fn due_for(&self, is_new: bool, is_outdated: bool) -> &Due {
+    pub(crate) fn due_for(&self, is_new: bool, is_outdated: bool) -> &[Due] {
         if is_new || is_outdated && self.period_ticks == 0 { &self.all } else { &self.due }
     }
 }

@@ -41,8 +41,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// second call replaces the function. The [host](crate::Server::connect_host) sees every object.
     ///
     /// Costs O(changed objects × connections + changed connections × objects) calls in each tick. For each
-    /// pair with the verdict "yes", the server keeps a bit, which counts as
-    /// [memory](crate::ConnectionStats::memory_bytes) of the connection.
+    /// pair, the server keeps a bit, which counts as [memory](crate::ConnectionStats::memory_bytes) of the
+    /// connection.
     /// [`relevancy_calls`](Self::relevancy_calls) counts the calls.
     ///
     /// # Panics

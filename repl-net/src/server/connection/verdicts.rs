@@ -9,13 +9,13 @@ use crate::server::relevancy_functions::RelevancyFunctions;
 use crate::server::world::{Store, World};
 
 impl Connection {
-    /// Calls the functions for the objects that are due for this client. Appends the verdicts that have
-    /// changed to `changed`, as words of 64 slots with bit masks.
+    /// Calls the functions for the objects that are due for this client. Appends the slots of the objects
+    /// whose verdicts have changed to `changed`.
     pub(crate) fn call_functions(
         &mut self,
         functions: &mut RelevancyFunctions,
         store: &Store,
-        changed: &mut Vec<(u32, u64)>,
+        changed: &mut Vec<u32>,
     ) {
         let directions = self.backlog.as_ref().map_or(&[][..], |backlog| backlog.directions());
         self.copies.objects.call_functions(functions, store, directions, changed);

@@ -11,15 +11,14 @@ use crate::server::verdicts::{Pairs, Verdicts};
 use crate::server::world::Store;
 
 impl ObjectStates {
-    /// Calls the functions for the objects that are due for this client. Appends the verdicts that have
-    /// changed to `changed`, as words of 64 slots with bit masks. `directions` are the view directions of the
-    /// client.
+    /// Calls the functions for the objects that are due for this client. Appends the slots of the objects
+    /// whose verdicts have changed to `changed`. `directions` are the view directions of the client.
     pub(crate) fn call_functions(
         &mut self,
         functions: &mut RelevancyFunctions,
         store: &Store,
         directions: &[Position],
-        changed: &mut Vec<(u32, u64)>,
+        changed: &mut Vec<u32>,
     ) {
         self.view.call_functions(functions, store, directions, changed);
     }
@@ -45,7 +44,7 @@ impl View {
         functions: &mut RelevancyFunctions,
         store: &Store,
         directions: &[Position],
-        changed: &mut Vec<(u32, u64)>,
+        changed: &mut Vec<u32>,
     ) {
         let (connection, is_new) = (self.id(), self.verdicts.is_none());
         let verdicts = self.verdicts.get_or_insert_default();
@@ -54,7 +53,7 @@ impl View {
         let sight = self.sight.as_deref();
         for (class, function) in functions.classes_mut() {
             let due = function.due_for(is_new, is_outdated);
-            if due.len() == 0 {
+            if due.is_empty() {
                 continue;
             }
             let viewer = Viewer {
