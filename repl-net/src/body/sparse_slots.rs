@@ -227,6 +227,11 @@ impl SparseSlots {
         }
     }
 
+    /// Returns how many bytes the set takes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<Block>() + self.words.capacity() * size_of::<u64>()
+    }
+
     /// Frees the memory that the members do not need.
     pub(crate) fn shrink(&mut self) {
         self.drop_zeros();

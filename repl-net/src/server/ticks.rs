@@ -65,7 +65,7 @@ impl Server {
     /// server.tick_while(now, |_| start.elapsed() < Duration::from_millis(8));
     ///
     /// server.tick_while(now, |work| match work {
-    ///     Work::Objects(compared) => compared < 2_000,
+    ///     Work::Objects(compared) => compared + 64 <= 2_000,
     ///     Work::Connections(served) => served < 20,
     ///     _ => true,
     /// });
