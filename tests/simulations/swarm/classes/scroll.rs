@@ -84,7 +84,7 @@ fn edit(text: &mut String, ink: &mut Ink<'_>) {
     let longest = ink.rng.below(12).min((text.len() - start) as u64);
     let end = boundary(text, start as u64 + longest).unwrap_or(start).max(start);
     let new = if ink.rng.chance(0.1) { ink.text(200) } else { ink.text(3) };
-    if text.len() < 3_000 || end > start {
+    if text.len() < 3_000 || new.len() <= end - start {
         text.replace_range(start..end, &new);
     }
 }
