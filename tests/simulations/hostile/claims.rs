@@ -129,6 +129,10 @@ fn s210_an_object_that_was_torn_off_does_not_open_again() {
         segment(2, writer);
         writer.write_exp_golomb(5, 0);
         writer.write_bits(reason, 2);
+        if reason == 1 {
+            // The client does not keep it.
+            writer.write_flag(false);
+        }
         // There is no last state.
         writer.write_flag(false);
         end(writer);

@@ -206,7 +206,12 @@ impl Body<'_> {
     fn closings(&mut self, first: u64, end: u64) {
         segment(2, &mut self.writer);
         self.slots(first, end, |body, slot| {
-            body.writer.write_bits(body.numbers.below(3) as u64, 2);
+            let reason = body.numbers.below(3) as u64;
+            body.writer.write_bits(reason, 2);
+            if reason == 1 {
+                // Whether the client keeps the object out of sight.
+                body.writer.write_flag(body.numbers.below(2) == 1);
+            }
             // Few closings have a last state, because most of these are malformed.
             let has_last_state = body.is_one_in(30);
             body.writer.write_flag(has_last_state);

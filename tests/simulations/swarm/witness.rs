@@ -126,11 +126,13 @@ impl Witness {
                     lost.push(uid);
                 }
                 News::OutOfSight => {
-                    let Sight { uid, notified, .. } =
+                    let Sight { uid, .. } =
                         self.present.remove(&guid).expect("an object that goes out of sight was there");
                     assert_ne!(world.keeping(uid), Keeping::No, "{guid:?} is kept");
                     let kind = &world.kinds[world.things[uid as usize].kind];
                     let leaves = (kind.replica)(client, guid).expect("an object that is kept is there");
+                    // Several packets may have arrived since the last look.
+                    let notified = (kind.notified)(client, guid).expect("an object that is kept is there");
                     self.unseen.insert(guid, Unseen { uid, notified, leaves });
                     lost.push(uid);
                 }
@@ -342,7 +344,10 @@ impl Witness {
             let kind = &world.kinds[world.things[*uid as usize].kind];
             let shown = (kind.replica)(client, *guid).expect("an object that is kept is there");
             assert_eq!(shown, *leaves, "{guid:?} changed while it was out of sight");
-            if !world.is_alive(*uid) && world.keeping(*uid) == Keeping::UntilDestroyed {
+            let thing = &world.things[*uid as usize];
+            // An object that is torn off while the client does not see it is not destroyed.
+            let is_destroyed = !world.is_alive(*uid) && thing.torn_off.is_none();
+            if is_destroyed && world.keeping(*uid) == Keeping::UntilDestroyed {
                 return Some(format!("{guid:?} is kept, and was despawned"));
             }
         }
