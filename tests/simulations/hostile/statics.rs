@@ -128,9 +128,9 @@ fn r20_s199_two_objects_with_one_path_are_refused_whole() {
     receive(&mut client, 2, |writer| {
         segment(2, writer);
         writer.write_exp_golomb(7, 0);
-        // It is out of sight and not kept, and there is no last state.
+        // It is out of sight and not kept, there is no last state, and the segment ends.
         writer.write_bits(1, 2);
-        writer.write_bits(0, 2);
+        writer.write_bits(0, 3);
     })
     .unwrap();
     let result = receive(&mut client, 3, |writer| open(7, 1, None, writer));
@@ -144,9 +144,9 @@ fn s199_a_path_that_was_named_is_known_after_the_object_was_out_of_sight() {
     receive(&mut client, 2, |writer| {
         segment(2, writer);
         writer.write_exp_golomb(7, 0);
-        // It is out of sight and not kept, and there is no last state.
+        // It is out of sight and not kept, there is no last state, and the segment ends.
         writer.write_bits(1, 2);
-        writer.write_bits(0, 2);
+        writer.write_bits(0, 3);
     })
     .unwrap();
     assert_eq!(client.find_static::<Pebble>("a"), None);
