@@ -1,7 +1,7 @@
 //! A function that decides which connections see the objects of a class, and whether clients keep objects
 //! that they no longer see.
 //!
-//! *Invariant:* an object has [`Relevancy::Computed`] in its relevancy or in its audience only if its class
+//! *Invariant:* an object has `Relevancy::Computed` in its relevancy or in its audience only if its class
 //! has a function.
 
 use repl_core::Replicated;
