@@ -359,7 +359,7 @@ impl Draft {
     }
 }
 
-/// Which of the values inside a property have a [margin](Codec::has_margin).
+/// Which of the values inside a property have a [margin](crate::schema::codec::Codec::has_margin).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Margins {
     None,

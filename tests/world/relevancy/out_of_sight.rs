@@ -7,7 +7,7 @@ use repl::{Area, CloseReason, Group, OutOfSight, Relevancy};
 
 use super::rules::has;
 use super::{Banner, Bird, Creature, RADIUS, creature, in_plane, register};
-use crate::support::{Room, leaks};
+use crate::support::{Guest, Room, leaks};
 
 const HERE: [f32; 3] = [0.0; 3];
 const AWAY: [f32; 3] = [5_000.0, 0.0, 0.0];
@@ -275,6 +275,23 @@ fn s245_subobjects_are_kept_with_their_object() {
     room.settle();
     assert!(news.into_iter().all(|new| has(&room, 0, new)));
     assert!(!has(&room, 0, wolf) && !has(&room, 0, collar));
+}
+
+#[test]
+fn s245_the_first_poll_reports_a_kept_object_before_its_subobjects() {
+    let mut room = room_without_guests(OutOfSight::kept());
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+    register_all(&mut client);
+    room.guests.push(Guest { client, id });
+    room.server.connection(id).set_viewpoints(&[HERE]);
+    let wolf = room.server.spawn(creature(10.0, 0.0));
+    let collar = room.server.object(wolf).spawn_subobject(Banner { colour: 4 }).expect("a wolf");
+    room.settle();
+    look(&mut room, AWAY);
+    let told = [UpdateKind::Spawned, UpdateKind::OutOfSight];
+    let told = [wolf.erase(), collar.erase()].map(|object| told.clone().map(|what| (object, what)));
+    assert_eq!(room.polled(0), told.concat());
 }
 
 #[test]

@@ -5,9 +5,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{ObjectRef, Replicated};
+use repl_core::{Guid, ObjectRef, Replicated};
 
 use super::Replicas;
+use crate::body::forest::Depths;
 use crate::updates::update::{Update, UpdateKind};
 
 impl Replicas {
@@ -29,7 +30,10 @@ impl Replicas {
             self.updates.spawned(guid, 1, column.program());
             self.updates.push(ObjectRef::new(guid), UpdateKind::TornOff, column.program());
         }
-        for (guid, class) in self.slots.out_of_sight.iter() {
+        let mut depths = Depths::new(&self.slots.families);
+        let mut out_of_sight: Vec<(Guid, u16)> = self.slots.out_of_sight.iter().collect();
+        out_of_sight.sort_by_cached_key(|(guid, _)| depths.of(guid.slot()));
+        for (guid, class) in out_of_sight {
             let Some(column) = self.columns.get(class as usize) else { continue };
             self.updates.spawned(guid, 1, column.program());
             self.updates.push(ObjectRef::new(guid), UpdateKind::OutOfSight, column.program());
