@@ -285,8 +285,14 @@ fn s245_the_first_poll_reports_a_kept_object_before_its_subobjects() {
     register_all(&mut client);
     room.guests.push(Guest { client, id });
     room.server.connection(id).set_viewpoints(&[HERE]);
+    let early = room.server.spawn(creature(10.0, 0.0));
     let wolf = room.server.spawn(creature(10.0, 0.0));
+    room.settle();
+    room.server.despawn(early);
+    room.settle();
+    // The subobject gets the slot of the removed object, before that of its parent.
     let collar = room.server.object(wolf).spawn_subobject(Banner { colour: 4 }).expect("a wolf");
+    assert!(collar.guid() < wolf.guid());
     room.settle();
     look(&mut room, AWAY);
     let told = [UpdateKind::Spawned, UpdateKind::OutOfSight];
