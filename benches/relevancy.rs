@@ -393,7 +393,8 @@ fn processor_difference(one: &mut dyn Candidate, other: &mut dyn Candidate, coun
     times[0].saturating_sub(times[1])
 }
 
-/// Prints the processor time of the calls of a function in a tick. Checks that the same pairs are seen as in the loop.
+/// Prints the processor time of the calls of a function in a tick. Checks that the function and the loop see
+/// the same pairs.
 fn report_function() {
     let (mut judged, mut plain, mut direct) = (Judged::new(true), Judged::new(false), Direct::new());
     for _ in 0..100 {

@@ -60,7 +60,7 @@ unsafe fn same_variant<T: Variants>(one: *const u8, other: *const u8) -> bool {
     let fields = T::VARIANTS.get(active).map_or(&[][..], |variant| variant.fields);
     active == other.active()
         && fields.iter().enumerate().all(|(index, field)| {
-            // SAFETY: the enums have the same variant, so they have the same fields, in the order of the list.
+            // SAFETY: the enums have the same variant, so both have this field, and its type is plain memory.
             field.shape.bitwise
                 && unsafe { same_memory(one.field(index), other.field(index), field.shape.size) }
         })

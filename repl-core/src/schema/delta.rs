@@ -27,8 +27,8 @@ pub trait Delta<T: NetSerialize>: 'static {
     /// The greatest length of a value. Zero if lengths have no limit of the field's own.
     const MAX_LEN: u32 = 0;
 
-    /// Says that values of the type `T` are strings, and that two of them are the same if and only if they are
-    /// equal. So they are found in the scan of an object without a call of [`is_same`](Self::is_same).
+    /// Says that `T` is `String`, and that two values are the same if and only if they are equal. Then the
+    /// scan of an object compares them without a call of [`is_same`](Self::is_same).
     #[doc(hidden)]
     const STRINGS: Option<Strings<T>> = None;
 

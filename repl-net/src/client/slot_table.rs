@@ -197,8 +197,8 @@ impl SlotTable {
         self.known_in(slot).or_else(|| self.out_of_sight.in_slot(slot))
     }
 
-    /// Returns whether another object than `guid`, the guid on the wire of an object that is opened, was in the
-    /// same slot and is out of sight.
+    /// Returns whether the slot of `guid` had another object, which is out of sight now. `guid` is the guid
+    /// on the wire of an object that is opened.
     pub(super) fn is_replaced(&self, guid: Guid) -> bool {
         self.out_of_sight.in_slot(guid.slot()).is_some_and(|kept| kept != self.known(guid))
     }

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 /// [`ClassHandle::set_out_of_sight`](crate::ClassHandle::set_out_of_sight) or
 /// [`ObjectHandle::set_out_of_sight`](crate::ObjectHandle::set_out_of_sight).
 ///
-/// By default the client removes the object. If the object is [kept](Self::kept), the client keeps it with the
-/// last values that it has received, for example on a map that remains explored. The update for this is
-/// [`OutOfSight`](crate::UpdateKind::OutOfSight). The server sends nothing of the object while the client does
-/// not see it. When the client sees the object again, it has the same object with its current values, and the
+/// By default the client removes the object. If the object is [kept](Self::kept), the client keeps it with
+/// the last values that it has received, for example on a map that remains explored. The update for this is
+/// [`OutOfSight`](crate::UpdateKind::OutOfSight). While the client does not see the object, the server sends
+/// nothing of it. When the client sees it again, it has the same object with its current values, and the
 /// update is [`BackInSight`](crate::UpdateKind::BackInSight).
 ///
 /// The client does not learn that an object out of sight was destroyed, except if the setting [says

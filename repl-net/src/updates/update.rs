@@ -53,9 +53,9 @@ pub enum UpdateKind {
     /// [`Authority`](crate::Role::Authority), and receives no more updates of it. See
     /// [`ClientObjectInfo::is_torn_off`](crate::ClientObjectInfo::is_torn_off).
     TornOff,
-    /// The object is out of sight, and this client [keeps](crate::OutOfSight) it with its last values. Its role
-    /// is [`SimulatedProxy`](crate::Role::SimulatedProxy), and this client does not count as its owner. See
-    /// [`ClientObjectInfo::is_out_of_sight`](crate::ClientObjectInfo::is_out_of_sight).
+    /// The object is out of sight, and this client [keeps](crate::OutOfSight) it with its last values. Its
+    /// role is [`SimulatedProxy`](crate::Role::SimulatedProxy), and this client does not count as its owner.
+    /// See [`ClientObjectInfo::is_out_of_sight`](crate::ClientObjectInfo::is_out_of_sight).
     OutOfSight,
     /// An object that was [out of sight](Self::OutOfSight) is back in sight, with all its current values. If
     /// this client owns the object, an update [`Owner`](Self::Owner) follows.

@@ -9,10 +9,11 @@ use super::anchors::anchors;
 use super::area::{Area, Stretch};
 use super::window::Window;
 
-/// In a hopeless window, fewer units are the same.
+/// If fewer units of a window are the same, the window is hopeless.
 const HOPELESS: usize = 30;
 
-/// A part of the lists in which more windows are hopeless is sent whole from there on.
+/// How many windows between two anchors may be hopeless. After one more, the rest of the new list up to the
+/// second anchor is sent whole.
 const MOST_HOPELESS: usize = 8;
 
 /// The stretches that were found so far.

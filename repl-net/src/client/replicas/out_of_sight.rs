@@ -1,8 +1,8 @@
 //! Objects that are out of sight and that the client keeps (S241): they are removed from their slots, and
 //! kept until they come back into sight, or until another object comes into their slots.
 //!
-//! *Invariant:* an object out of sight is not in a slot, so no packet can change it. A packet can only replace
-//! it or end it.
+//! *Invariant:* an object out of sight is not in a slot, so no packet can change it. A packet can only
+//! replace it or end it.
 
 use std::num::NonZeroU32;
 use std::ops::Range;

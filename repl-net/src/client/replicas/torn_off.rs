@@ -22,7 +22,7 @@ impl Replicas {
         self.slots.torn_off.insert(known, class);
     }
 
-    /// Removes an object from its row, and reports it as `what`. The caller must then remove it from its slot.
+    /// Removes an object from its row, and reports it as `what`. The caller then removes it from its slot.
     pub(super) fn detach(&mut self, slot: u32, (class, row): (u16, u32), known: Guid, what: UpdateKind) {
         let Some(column) = self.columns.get_mut(class as usize) else { return };
         if let Some(moved) = column.detach(row, known) {

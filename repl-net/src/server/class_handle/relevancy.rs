@@ -21,7 +21,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// ```
     /// # use repl_core::Replicated;
     /// # use repl_net::{Group, Server};
-    /// # fn example<Spy: Replicated>(server: &mut Server, team: fn(&Spy) -> Group, is_open: fn(&Spy) -> bool) {
+    /// # type Test<Spy> = fn(&Spy) -> bool;
+    /// # fn example<Spy: Replicated>(server: &mut Server, team: fn(&Spy) -> Group, is_open: Test<Spy>) {
     /// let mut spies = server.class::<Spy>();
     /// spies.set_relevancy_by(move |spy, viewer| is_open(spy) || viewer.is_in_group(team(spy)));
     /// # }
@@ -62,9 +63,9 @@ impl<T: Replicated> ClassHandle<'_, T> {
         self
     }
 
-    /// Sets whether clients keep objects of the class when they may no longer see them. An object with a
-    /// [setting](crate::ObjectHandle::set_out_of_sight) of its own has that setting. It applies to clients that
-    /// lose sight of an object from now on.
+    /// Sets whether clients keep objects of the class when they may no longer see them. An object can have a
+    /// [setting of its own](crate::ObjectHandle::set_out_of_sight). The setting applies to clients that lose
+    /// sight of an object from now on.
     ///
     /// ```
     /// # use repl_core::Replicated;

@@ -107,9 +107,9 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
-    /// Sets whether clients keep the object when they may no longer see it. The setting also applies to the
-    /// [subobjects](Self::spawn_subobject) of the object. The setting of a subobject has no effect. It applies
-    /// to clients that lose sight of the object from now on.
+    /// Sets whether clients keep the object when they may no longer see it. The setting also applies to its
+    /// [subobjects](Self::spawn_subobject), whose own settings have no effect. It applies to clients that
+    /// lose sight of the object from now on.
     pub fn set_out_of_sight(&mut self, setting: OutOfSight) -> &mut Self {
         if let Some(slot) = self.slot() {
             self.server.world.out_of_sight.set_object(slot, setting);
