@@ -301,6 +301,24 @@ fn s245_the_first_poll_reports_a_kept_object_before_its_subobjects() {
 }
 
 #[test]
+fn s245_the_first_poll_reports_an_object_before_its_kept_subobject() {
+    let mut room = room_without_guests(OutOfSight::kept().even_if_hidden());
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig::default(), Session::for_tests(1));
+    register_all(&mut client);
+    room.guests.push(Guest { client, id });
+    room.server.connection(id).set_viewpoints(&[HERE]);
+    let wolf = room.server.spawn(creature(10.0, 0.0));
+    let [collar, tail] =
+        [4, 5].map(|colour| room.server.object(wolf).spawn_subobject(Banner { colour }).expect("a wolf"));
+    room.settle();
+    room.server.object(collar).set_visible(id, false);
+    room.settle();
+    let came = [wolf.erase(), tail.erase(), collar.erase()].map(|object| (object, UpdateKind::Spawned));
+    assert_eq!(room.polled(0), [&came[..], &[(collar.erase(), UpdateKind::OutOfSight)]].concat());
+}
+
+#[test]
 fn s246_a_kept_object_ends_with_the_session() {
     let (mut room, _) = room(OutOfSight::kept());
     let wolf = room.server.spawn(creature(10.0, 0.0));

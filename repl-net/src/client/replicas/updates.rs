@@ -8,7 +8,6 @@ use std::sync::Arc;
 use repl_core::{Guid, ObjectRef, Replicated};
 
 use super::Replicas;
-use crate::body::forest::Depths;
 use crate::updates::update::{Update, UpdateKind};
 
 impl Replicas {
@@ -30,12 +29,12 @@ impl Replicas {
             self.updates.spawned(guid, 1, column.program());
             self.updates.push(ObjectRef::new(guid), UpdateKind::TornOff, column.program());
         }
-        let mut depths = Depths::new(&self.slots.families);
-        let mut out_of_sight: Vec<(Guid, u16)> = self.slots.out_of_sight.iter().collect();
-        out_of_sight.sort_by_cached_key(|(guid, _)| depths.of(guid.slot()));
-        for (guid, class) in out_of_sight {
+        for (guid, class) in self.slots.out_of_sight.iter() {
             let Some(column) = self.columns.get(class as usize) else { continue };
-            self.updates.spawned(guid, 1, column.program());
+            match self.slots.families.parent(guid.slot()) {
+                Some(_) => self.updates.spawned_below(guid, 1, column.program()),
+                None => self.updates.spawned(guid, 1, column.program()),
+            }
             self.updates.push(ObjectRef::new(guid), UpdateKind::OutOfSight, column.program());
         }
         let destroyed: Vec<Arc<str>> = self.paths.destroyed().cloned().collect();
@@ -52,7 +51,9 @@ impl Replicas {
     /// Ends the recording of a packet. Drops those removed objects whose removal no update will report.
     pub(crate) fn end_updates(&mut self) {
         let Self { updates, slots, .. } = self;
-        updates.end_packet(&slots.families, |guid| slots.known_in(guid.slot()) == Some(guid));
+        let is_there =
+            |guid: Guid| slots.known_in(guid.slot()) == Some(guid) || slots.out_of_sight.contains(guid);
+        updates.end_packet(&slots.families, is_there);
         updates.take_unreported().into_iter().for_each(|object| self.release(object));
     }
 
