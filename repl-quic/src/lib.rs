@@ -40,6 +40,18 @@
 //! # }
 //! ```
 //!
+//! # In a browser
+//!
+//! Compiled for `wasm32-unknown-unknown`, this crate has the same [`QuicClient`] with the same functions, so
+//! the program of a client stays the same. It connects with the browser's WebTransport, which also uses QUIC
+//! datagrams. The crate has no server there, and [`Trust::development`] returns an error, because a page
+//! cannot read files: pass the hash of the server's certificate to [`Trust::pinned`].
+//!
+//! Call the client from a timer (`setInterval`), not only from `requestAnimationFrame`, which stops while the
+//! page is hidden. Browsers run the timers of hidden pages about once a second, which is enough to stay
+//! connected. After some minutes, some browsers run them only once a minute. Then the session times out, and
+//! the client connects again. In a worker, timers are not slowed down.
+//!
 //! # Guarantees
 //!
 //! - An attacker who can read or change the packets on the path learns at most their number, times and
@@ -51,6 +63,10 @@
 //! - Strangers (peers that have not finished the handshake) can make a server store only a limited number of
 //!   unfinished handshakes, each for a limited time. The server sends to the address of a stranger at most
 //!   three times the bytes that it has received from this address.
+#![cfg_attr(
+    target_family = "wasm",
+    doc = "\n[`QuicServer`]: https://docs.rs/repl-quic/latest/repl_quic/struct.QuicServer.html"
+)]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]

@@ -62,6 +62,12 @@ struct Current {
     closes_at: Option<Duration>,
 }
 
+/// Engines store it where they require these traits.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<QuicClient>();
+};
+
 impl QuicClient {
     /// Returns a connection to the server at this address. It begins to connect after the first tick of a
     /// client. With [`Trust::platform`], the browser resolves the name, and only the port of the address
@@ -150,7 +156,11 @@ impl QuicClient {
                     closes_at: None,
                 });
             }
-            Err(why) => client.lose_session(DisconnectReason::Transport(why)),
+            Err(why) => {
+                let why =
+                    format!("the browser does not even try to connect to {}: {why}", self.attempts.url());
+                client.lose_session(DisconnectReason::Transport(why));
+            }
         }
     }
 
