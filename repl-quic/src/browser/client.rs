@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 ///
 /// If the browser cannot connect within five seconds, the session ends with [`DisconnectReason::Timeout`],
 /// and the client tries again. A browser does not tell a page why it could not connect. So if a client has
-/// never connected, an attempt that begins five seconds after the first one is the last: if it fails too, the
+/// never connected, an attempt that begins four seconds after the first one is the last: if it fails too, the
 /// reason is [`DisconnectReason::Transport`], with a text that says what to check. A client that has
 /// connected before never gives up for this reason.
 ///
