@@ -55,6 +55,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]
 
+mod carrier;
 mod certificate;
 mod client;
 mod connection_ids;
@@ -67,6 +68,7 @@ mod server;
 mod settings;
 mod telemetry;
 mod trust;
+mod web;
 mod wire;
 
 pub use certificate::{CertificateHash, HashError, IdentityError};
@@ -76,6 +78,7 @@ pub use server::QuicServer;
 pub use server::config::QuicConfig;
 pub use server::counters::QuicCounters;
 pub use trust::{Trust, TrustError};
+pub use web::WebOrigins;
 
 #[cfg(test)]
 mod tests;
