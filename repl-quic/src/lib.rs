@@ -55,30 +55,31 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]
 
-mod carrier;
-mod certificate;
-mod client;
-mod connection_ids;
-mod engine;
-mod flight;
-mod identity;
-mod losses;
-mod port;
-mod server;
-mod settings;
+#[cfg(any(target_family = "wasm", test))]
+mod browser;
+mod codes;
+mod hash;
+#[cfg(not(target_family = "wasm"))]
+mod native;
 mod telemetry;
-mod trust;
-mod web;
-mod wire;
 
-pub use certificate::{CertificateHash, HashError, IdentityError};
-pub use client::QuicClient;
-pub use identity::Identity;
-pub use server::QuicServer;
-pub use server::config::QuicConfig;
-pub use server::counters::QuicCounters;
-pub use trust::{Trust, TrustError};
-pub use web::WebOrigins;
+#[cfg(target_family = "wasm")]
+pub use browser::{
+    client::QuicClient,
+    trust::{Trust, TrustError},
+};
+pub use hash::{CertificateHash, HashError};
+#[cfg(not(target_family = "wasm"))]
+pub use native::{
+    certificate::IdentityError,
+    client::QuicClient,
+    identity::Identity,
+    server::QuicServer,
+    server::config::QuicConfig,
+    server::counters::QuicCounters,
+    trust::{Trust, TrustError},
+    web::WebOrigins,
+};
 
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event, StreamEvent,
-    StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
+    StreamEvent, StreamId, TransportConfig, VarInt,
 };
 use repl_link::parts::{Visit, from_sealed, to_sealed};
 use repl_link::plain::{MessageClient, SessionEvent};
@@ -18,8 +18,9 @@ use web_transport_proto::http::{HeaderName, HeaderValue};
 use web_transport_proto::{Capsule, ConnectRequest, ConnectResponse, Frame, Settings, VarInt as WebVarInt};
 
 use super::lan::{FRAME, Lan, SECOND, SERVER, address, link, unique};
-use crate::settings::{BROWSERS, FULL, OVER, REFUSED};
-use crate::wire::{Received, Wire};
+use crate::codes::{FULL, OVER, REFUSED};
+use crate::native::settings::BROWSERS;
+use crate::native::wire::{Received, Wire};
 use crate::{QuicConfig, Trust, WebOrigins};
 
 const PAGE: &str = "https://play.example.com";
@@ -290,7 +291,10 @@ fn the_first_message_reaches_a_page_after_four_round_trips() {
     let mut page = Page::new(Browser::new(&lan));
     let start = lan.now();
     page.until(&mut lan, |_, page| page.browser.is_connected && !page.browser.arrived.is_empty());
-    assert!(lan.now() - start <= 2 * Duration::from_millis(200) + 3 * FRAME, "settings come with the handshake");
+    assert!(
+        lan.now() - start <= 2 * Duration::from_millis(200) + 3 * FRAME,
+        "settings come with the handshake"
+    );
     page.browser.ask(PAGE);
     page.until(&mut lan, |lan, _| !lan.events.is_empty());
     lan.server.send_to_all(&"welcome".to_owned()).expect("there is room");

@@ -9,9 +9,9 @@ use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{ClientConfig, ConnectionHandle, Endpoint, EndpointConfig, ServerConfig};
 
 use super::lan::identity;
-use crate::engine::{Arrival, Engine};
-use crate::settings::PROTOCOL;
-use crate::wire::Received;
+use crate::native::engine::{Arrival, Engine};
+use crate::native::settings::PROTOCOL;
+use crate::native::wire::Received;
 use crate::{Identity, Trust};
 
 pub(super) const SILENCE: Duration = Duration::from_secs(10);

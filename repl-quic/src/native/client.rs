@@ -14,14 +14,14 @@ use repl_link::parts::{Visit, from_sealed};
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
 
-use crate::carrier::{Carrier, Change};
-use crate::engine::Arrival;
-use crate::losses;
-use crate::port::Port;
-use crate::settings::OVER;
+use crate::codes::OVER;
+use crate::native::carrier::{Carrier, Change};
+use crate::native::engine::Arrival;
+use crate::native::losses;
+use crate::native::port::Port;
+use crate::native::trust::Trust;
+use crate::native::wire::{UdpWire, Wire};
 use crate::telemetry::event;
-use crate::trust::Trust;
-use crate::wire::{UdpWire, Wire};
 
 /// If nothing arrives for this time, QUIC ends a connection, unless the server has set a shorter time.
 /// Normally the timeouts of the session are shorter and end the session first.

@@ -16,9 +16,10 @@ use quinn_proto::{
     Incoming, ServerConfig, Transmit,
 };
 
-use crate::carrier::Carrier;
-use crate::settings::{self, LATE, Streams};
-use crate::wire::Received;
+use crate::codes::LATE;
+use crate::native::carrier::Carrier;
+use crate::native::settings::{self, Streams};
+use crate::native::wire::Received;
 
 /// The greatest number of packets of a connection that may be unacknowledged. Without a limit, a peer that
 /// sends data but no acks could fill the memory. The rate control of `repl` has at most a few hundred packets

@@ -11,9 +11,9 @@ use quinn_proto::crypto::rustls::HandshakeData;
 use quinn_proto::{Connection, ConnectionError, Event, SendDatagramError, Transmit};
 use repl_link::parts::to_sealed;
 
-use crate::flight::Flight;
-use crate::settings::BROWSERS;
-use crate::web::{Heard, WebSession};
+use crate::native::flight::Flight;
+use crate::native::settings::BROWSERS;
+use crate::native::web::{Heard, WebSession};
 
 /// After this time a connection may move again, even if its datagram is smaller.
 const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);

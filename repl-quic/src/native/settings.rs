@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use quinn_proto::{IdleTimeout, TransportConfig, VarInt};
 
-use crate::flight::{Flight, Unlimited};
+use crate::native::flight::{Flight, Unlimited};
 
 /// The name of the protocol of `repl` in the TLS handshake (ALPN).
 pub(crate) const PROTOCOL: &[u8] = b"repl/1";
@@ -19,17 +19,6 @@ pub(crate) const BROWSERS: &[u8] = b"h3";
 /// The greatest number of bytes of datagrams that may wait in a connection, in each direction. It is enough
 /// for a few ticks.
 pub(crate) const DATAGRAM_BYTES: usize = 256 << 10;
-
-/// The code with which a connection is closed if its session has ended or cannot begin.
-pub(crate) const OVER: u32 = 0;
-/// The code with which a connection is closed if the server is full.
-pub(crate) const FULL: u32 = 1;
-/// The code with which a connection is closed if the other side took too long to begin or to acknowledge
-/// packets.
-pub(crate) const LATE: u32 = 2;
-
-/// The code with which a connection is closed if the server does not accept its page. The text says why.
-pub(crate) const REFUSED: u32 = 3;
 
 /// Which streams the other side may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, SendDatagramError, Transmit};
 
-use crate::engine::{Arrival, Engine};
-use crate::wire::Wire;
+use crate::native::engine::{Arrival, Engine};
+use crate::native::wire::Wire;
 
 /// One call stops receiving after approximately this many datagrams. Otherwise a flood could block the game's
 /// loop.

@@ -81,7 +81,8 @@ mod tests {
         let origins = WebOrigins::only(["https://play.example.com", "http://localhost:8000"]);
         let contains = |origin| origins.contains(Some(origin));
         assert!(contains("https://play.example.com") && contains("HTTP://LOCALHOST:8000"));
-        for other in ["http://play.example.com", "http://localhost", "https://play.example.com.evil.org", ""] {
+        for other in ["http://play.example.com", "http://localhost", "https://play.example.com.evil.org", ""]
+        {
             assert!(!contains(other), "{other}");
         }
         assert!(!origins.contains(None) && !WebOrigins::none().contains(Some("https://play.example.com")));

@@ -16,10 +16,11 @@ use ring::hkdf::{HKDF_SHA256, Prk, Salt};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::certificate::{
-    CertificateHash, IdentityError, certificate_of, chain_in, content, file, is_valid_at, read, read_chain,
+use crate::hash::CertificateHash;
+use crate::native::certificate::{
+    IdentityError, certificate_of, chain_in, content, file, is_valid_at, read, read_chain,
 };
-use crate::settings::{BROWSERS, PROTOCOL};
+use crate::native::settings::{BROWSERS, PROTOCOL};
 
 /// How long a development certificate is valid. Browsers trust a certificate by its hash only if it is valid
 /// for at most 14 days.

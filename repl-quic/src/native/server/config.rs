@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::web::WebOrigins;
+use crate::native::web::WebOrigins;
 
 /// The limits of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Debug, PartialEq, Eq)]
