@@ -99,7 +99,7 @@ impl Carrier {
         let data = self.connection.crypto_session().handshake_data();
         let protocol = data.and_then(|data| data.downcast::<HandshakeData>().ok()?.protocol);
         if self.connection.side().is_server() && protocol.as_deref() == Some(BROWSERS) {
-            self.web = Some(WebSession::begin(&mut self.connection));
+            self.web = WebSession::begin(&mut self.connection);
         }
     }
 

@@ -13,6 +13,7 @@ pub struct WebOrigins(Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "no page is accepted"))]
     Any,
     Only(Vec<String>),
 }
@@ -30,17 +31,19 @@ impl WebOrigins {
         Self::default()
     }
 
-    /// Accepts every web page, as a server accepts every native client.
+    /// Accepts every web page, as a server accepts every native client. Needs the feature `web`.
+    #[cfg(feature = "web")]
     #[must_use]
     pub fn any() -> Self {
         Self(Kind::Any)
     }
 
     /// Accepts only pages with these origins, for example `["https://play.example.com"]`. Their letters may
-    /// be upper or lower case.
+    /// be upper or lower case. Needs the feature `web`.
     ///
     /// # Panics
     /// Panics if a text is not an origin: it has no scheme, or has a path (even if it is only `/`).
+    #[cfg(feature = "web")]
     #[must_use]
     #[track_caller]
     pub fn only(origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -72,7 +75,7 @@ impl WebOrigins {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "web"))]
 mod tests {
     use super::*;
 

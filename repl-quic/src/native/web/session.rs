@@ -9,6 +9,8 @@ use web_transport_proto::{
     Capsule, ConnectError, ConnectRequest, ConnectResponse, Frame, Settings, VarInt as WebVarInt,
 };
 
+use super::Heard;
+
 /// The greatest size in bytes of the request for a session. Those of browsers have a few hundred.
 const REQUEST_BYTES: usize = 4 << 10;
 
@@ -32,23 +34,13 @@ enum State {
     Over,
 }
 
-/// What a browser says with its streams.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
-    /// A page of this origin asks for the session.
-    Asked(Option<String>),
-    /// The browser has ended the session, or does not speak WebTransport. The connection must be closed with
-    /// this code of HTTP/3 and this reason.
-    Left(u32, &'static str),
-}
-
 impl WebSession {
     /// The bytes with which each datagram of the session begins: the number of the session's stream, divided
     /// by four (RFC 9297).
     pub(crate) const PREFIX: &[u8] = &[0];
 
     /// Begins HTTP/3 on a connection: tells the browser that it may ask for one session of WebTransport.
-    pub(crate) fn begin(connection: &mut Connection) -> Self {
+    pub(crate) fn begin(connection: &mut Connection) -> Option<Self> {
         let mut settings = Settings::default();
         settings.enable_webtransport(1);
         let mut bytes = Vec::new();
@@ -56,7 +48,7 @@ impl WebSession {
         if let Some(control) = connection.streams().open(Dir::Uni) {
             write(connection, control, &bytes);
         }
-        Self(State::Asking(Vec::new()))
+        Some(Self(State::Asking(Vec::new())))
     }
 
     /// Returns whether packets may be exchanged.
