@@ -75,32 +75,9 @@
 mod browser;
 mod codes;
 mod hash;
+#[cfg(not(target_family = "wasm"))]
+mod native;
 mod telemetry;
-
-#[cfg(not(target_family = "wasm"))]
-mod certificate;
-#[cfg(not(target_family = "wasm"))]
-mod client;
-#[cfg(not(target_family = "wasm"))]
-mod connection_ids;
-#[cfg(not(target_family = "wasm"))]
-mod engine;
-#[cfg(not(target_family = "wasm"))]
-mod flight;
-#[cfg(not(target_family = "wasm"))]
-mod identity;
-#[cfg(not(target_family = "wasm"))]
-mod losses;
-#[cfg(not(target_family = "wasm"))]
-mod port;
-#[cfg(not(target_family = "wasm"))]
-mod server;
-#[cfg(not(target_family = "wasm"))]
-mod settings;
-#[cfg(not(target_family = "wasm"))]
-mod trust;
-#[cfg(not(target_family = "wasm"))]
-mod wire;
 
 #[cfg(target_family = "wasm")]
 pub use browser::{
@@ -109,7 +86,7 @@ pub use browser::{
 };
 pub use hash::{CertificateHash, HashError};
 #[cfg(not(target_family = "wasm"))]
-pub use {
+pub use native::{
     certificate::IdentityError,
     client::QuicClient,
     identity::Identity,
@@ -117,6 +94,7 @@ pub use {
     server::config::QuicConfig,
     server::counters::QuicCounters,
     trust::{Trust, TrustError},
+    web::WebOrigins,
 };
 
 #[cfg(test)]

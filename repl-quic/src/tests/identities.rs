@@ -29,7 +29,8 @@ fn servers_that_start_at_the_same_time_have_one_certificate_which_is_the_one_for
             hashes.collect::<Result<BTreeSet<_>, _>>()
         });
         let hashes = hashes.expect("each gets an identity");
-        let chain = crate::certificate::read_chain(&folder.join("certificate.pem")).expect("it is there");
+        let chain =
+            crate::native::certificate::read_chain(&folder.join("certificate.pem")).expect("it is there");
         assert_eq!(hashes, BTreeSet::from([CertificateHash::of(&chain[0])]));
         assert_eq!(
             fs::read_dir(&folder).expect("it is there").count(),

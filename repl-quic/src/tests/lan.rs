@@ -11,7 +11,7 @@ use repl_link::plain::{MessageClient, MessageServer, SessionEvent};
 use repl_link::{Channel, ClientTerms, ConnectionId, DisconnectReason, ServerSettings, Session};
 use repl_sim::{LinkConditions, Network, PeerId};
 
-use crate::wire::{Received, Wire};
+use crate::native::wire::{Received, Wire};
 use crate::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use repl_link::plain::SessionEvent;
 use repl_link::{ConnectionId, DisconnectReason, Host};
 
 use super::lan::{AirWire, FRAME, Lan, SECOND, SERVER, address, link, lock};
-use crate::wire::{Received, Wire};
+use crate::native::wire::{Received, Wire};
 use crate::{QuicConfig, QuicServer};
 
 /// Returns a network with a connected client, and the client's connection on the server.

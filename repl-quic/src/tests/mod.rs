@@ -1,5 +1,7 @@
 //! Tests of a server and clients over QUIC, on a simulated network and over real sockets.
 
+#[cfg(feature = "web")]
+mod browsers;
 mod cheaters;
 mod engines;
 mod identities;

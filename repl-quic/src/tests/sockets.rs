@@ -9,7 +9,7 @@ use repl_link::plain::{MessageClient, MessageServer};
 use repl_link::{Channel, ClientTerms, ServerSettings, Session};
 
 use super::lan::identity;
-use crate::wire::{Received, UdpWire, Wire};
+use crate::native::wire::{Received, UdpWire, Wire};
 use crate::{QuicClient, QuicConfig, QuicServer, Trust};
 
 /// Returns the time that a client needed to connect to a server that listens on the address `listens`, and to

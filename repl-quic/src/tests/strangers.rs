@@ -6,7 +6,7 @@ use repl_sim::{LinkConditions, PeerId, Rng};
 use super::engines::{SILENCE, client_config, engine};
 use super::lan::{FRAME, Lan, SECOND, SERVER, address, lock};
 use crate::QuicConfig;
-use crate::settings::PROTOCOL;
+use crate::native::settings::PROTOCOL;
 
 /// Returns a network on which a client and the server have exchanged a message in each of `frames` frames,
 /// and all datagrams that both have sent.

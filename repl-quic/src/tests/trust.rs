@@ -12,7 +12,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::PrivateKeyDer;
 
 use super::lan::{Lan, folder};
-use crate::{CertificateHash, Identity, Trust, TrustError, identity};
+use crate::{CertificateHash, Identity, Trust, TrustError, native::identity};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 

@@ -12,7 +12,7 @@ use super::config::QuicConfig;
 use super::counters::{Count, QuicCounters};
 use super::places::Places;
 use super::strangers::{Admission, Newcomer, Strangers};
-use crate::engine::{Arrival, Engine};
+use crate::native::engine::{Arrival, Engine};
 use crate::telemetry::event;
 
 /// Decides about newcomers: accepts them, refuses them, or asks them to prove their addresses.

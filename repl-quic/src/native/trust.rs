@@ -12,7 +12,8 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-use crate::certificate::{CertificateHash, IdentityError, certificate_of, check_time, read_chain};
+use crate::hash::CertificateHash;
+use crate::native::certificate::{IdentityError, certificate_of, check_time, read_chain};
 
 /// Decides which servers a client trusts.
 #[derive(Clone, Debug)]
@@ -94,7 +95,7 @@ impl Trust {
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(&self.verifier))
             .with_no_client_auth();
-        tls.alpn_protocols = vec![crate::settings::PROTOCOL.to_vec()];
+        tls.alpn_protocols = vec![crate::native::settings::PROTOCOL.to_vec()];
         tls.enable_early_data = false;
         Ok(tls)
     }

@@ -13,7 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
 
-pub(crate) use crate::hash::CertificateHash;
+use crate::hash::CertificateHash;
 
 /// The name of the certificate's file in a folder for development.
 const CERTIFICATE_FILE: &str = "certificate.pem";
