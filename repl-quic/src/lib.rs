@@ -65,7 +65,8 @@
 //!   three times the bytes that it has received from this address.
 #![cfg_attr(
     target_family = "wasm",
-    doc = "\n[`QuicServer`]: https://docs.rs/repl-quic/latest/repl_quic/struct.QuicServer.html"
+    doc = "",
+    doc = "[`QuicServer`]: https://docs.rs/repl-quic/latest/repl_quic/struct.QuicServer.html"
 )]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
