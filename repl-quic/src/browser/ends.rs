@@ -1,7 +1,8 @@
 //! Converts the end of a WebTransport session into the reason why the client's session ends.
 //!
-//! A browser does not tell a page why it could not connect: a wrong certificate looks like a server that does
-//! not run. So the client tries again for some seconds, and then reports a text that names the usual causes.
+//! A browser does not tell a page why it could not connect: a wrong certificate or a full server looks like a
+//! server that does not run. So the client tries again for some seconds, and then reports a text that names
+//! the usual causes.
 //!
 //! *Invariant:* a client that has connected before never gives up because it cannot connect.
 
@@ -85,7 +86,7 @@ impl Attempts {
             "the certificate of the server is valid now, has this name, and is signed by an authority that browsers trust"
         };
         format!(
-            "the browser cannot connect to {} ({}). Check that the server runs there and accepts browsers; that {certificate}; \
+            "the browser cannot connect to {} ({}). Check that the server runs there, accepts browsers and is not full; that {certificate}; \
              that no policy of the page (`connect-src`) forbids it; and that this network does not block UDP, without which \
              there is no other way. The browser's console may say more",
             self.url,
