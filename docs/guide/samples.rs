@@ -43,6 +43,9 @@ mod interpolation {}
 #[doc = include_str!("src/network.md")]
 mod network {}
 #[cfg(doctest)]
+#[doc = include_str!("src/browser.md")]
+mod browser {}
+#[cfg(doctest)]
 #[doc = include_str!("src/host.md")]
 mod host {}
 #[cfg(doctest)]

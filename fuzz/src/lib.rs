@@ -10,6 +10,7 @@ pub mod endpoint;
 #[path = "../../tests/support/forge.rs"]
 pub(crate) mod forge;
 pub mod packets;
+pub mod page_request;
 pub mod talk;
 pub mod to_client;
 pub mod to_server;

@@ -14,10 +14,11 @@ mod visits;
 use std::fs;
 use std::path::PathBuf;
 
+use repl::sim::Rng;
 use targets::packets::join;
 use targets::to_client::Guest;
 use targets::to_server::Host;
-use targets::{bits, classes, to_client, to_server, values};
+use targets::{bits, classes, page_request, to_client, to_server, values};
 
 /// Returns the inputs of a corpus, by their names.
 fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
@@ -156,4 +157,37 @@ fn values_that_are_read_can_be_written() {
     let inputs = corpus("values").into_iter().map(|(_, data)| data).chain(each);
     let read = inputs.filter(|data| values::run(data)).count();
     assert!(read >= values::TYPES / 2, "{read} of {} types", values::TYPES);
+}
+
+#[test]
+fn requests_of_pages_are_read_whole_cut_and_damaged() {
+    let connect = [
+        (":method", "CONNECT"),
+        (":protocol", "webtransport"),
+        (":scheme", "https"),
+        (":authority", "play.example.com:7777"),
+        (":path", "/"),
+        ("origin", "https://play.example.com"),
+    ];
+    let without = |left_out: &str| {
+        let fields: Vec<_> = connect.into_iter().filter(|(name, _)| *name != left_out).collect();
+        (format!("without-{}", left_out.trim_start_matches(':')), page_request::written(&fields))
+    };
+    let page = ("page".to_owned(), page_request::written(&connect));
+    let pageless = ("page-without-origin".to_owned(), without("origin").1);
+    update("page_request", &[page, pageless, without(":protocol"), without(":method"), without(":path")]);
+    let requests = corpus("page_request");
+    for (name, data) in &requests {
+        assert_eq!(page_request::run(data), name.starts_with("page"), "{name}");
+    }
+    let mut rng = Rng::new(3);
+    for _ in 0..20_000 {
+        let mut data = rng.pick(&requests).expect("there are some").1.clone();
+        for _ in 0..rng.below(4) {
+            let at = rng.below(data.len() as u64) as usize;
+            data[at] = rng.below(256) as u8;
+        }
+        data.truncate(rng.below(data.len() as u64 + 1) as usize);
+        page_request::run(&data);
+    }
 }
