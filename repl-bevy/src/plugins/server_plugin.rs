@@ -3,9 +3,9 @@
 use bevy_app::{App, Plugin};
 use bevy_time::{Fixed, Time};
 use repl::prelude::*;
-#[cfg(feature = "quic")]
+#[cfg(all(feature = "quic", not(target_family = "wasm")))]
 use repl::quic::{Identity, QuicConfig, QuicServer};
-#[cfg(feature = "quic")]
+#[cfg(all(feature = "quic", not(target_family = "wasm")))]
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -41,7 +41,10 @@ impl ServerPlugin {
     ///
     /// # Errors
     /// Returns an error if the address does not belong to this machine, or if the port cannot be opened.
-    #[cfg(feature = "quic")]
+    ///
+    /// For other limits, or for players in browsers, pass your own
+    /// [`QuicServer`](repl::quic::QuicServer) to [`over`](Self::over).
+    #[cfg(all(feature = "quic", not(target_family = "wasm")))]
     pub fn bind(address: impl ToSocketAddrs, identity: &Identity) -> std::io::Result<Self> {
         let address: SocketAddr = super::first_address(address)?;
         Ok(Self::over(QuicServer::bind(address, identity, QuicConfig::default())?))

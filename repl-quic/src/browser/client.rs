@@ -30,11 +30,11 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// server notices the end only after its timeout. A `QuicClient` connects when the client begins a session,
 /// and again for each later session. An error ends the session, and the client's events report it.
 ///
-/// If the browser cannot connect within five seconds, the session ends with [`DisconnectReason::Timeout`],
-/// and the client tries again. A browser does not tell a page why it could not connect. So if a client has
-/// never connected, an attempt that begins four seconds after the first one is the last: if it fails too, the
-/// reason is [`DisconnectReason::Transport`], with a text that says what to check. A client that has
-/// connected before never gives up for this reason.
+/// If the browser cannot connect within 4.5 seconds, the session ends with [`DisconnectReason::Timeout`], and
+/// the client tries again. A browser does not tell a page why it could not connect. So a client that has never
+/// connected gives up with the first attempt that fails after three seconds: the reason is then
+/// [`DisconnectReason::Transport`], with a text that says what to check. A client that has connected before
+/// never gives up for this reason.
 ///
 /// Use it only on the thread that made it: elsewhere it panics, because the objects of a browser belong to
 /// one thread.
@@ -196,7 +196,7 @@ impl QuicClient {
         let Some(current) = self.current.as_mut().filter(|current| !current.has_ended) else { return };
         let Some(end) = current.web.take_end().or_else(|| current.silence(now)) else { return };
         current.has_ended = true;
-        let reason = self.attempts.reason_of(end, current.begun_at);
+        let reason = self.attempts.reason_of(end, current.begun_at, now);
         if client.visit().number() == current.session {
             event!(INFO, %reason, "the connection to the server was lost");
             client.lose_session(reason);

@@ -12,12 +12,13 @@ use repl_link::DisconnectReason;
 
 use crate::codes::{FULL, LATE, REFUSED};
 
-/// If a WebTransport session is not open after this time, the attempt has failed.
-pub(crate) const OPENING: Duration = Duration::from_secs(5);
+/// If a WebTransport session is not open after this time, the attempt has failed. Browsers have timeouts of
+/// their own, some after four seconds, and then report a failure.
+pub(crate) const OPENING: Duration = Duration::from_millis(4_500);
 
-/// If a client has never connected, the last attempt is the first one that begins this time after the
-/// earliest one. Browsers have timeouts of their own, some after four seconds, and then report a failure.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// A client that has never connected gives up with the first attempt that fails this time after the earliest
+/// one began. So its user reads what to do within five seconds.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The end of a WebTransport session.
 #[derive(Debug)]
@@ -57,8 +58,9 @@ impl Attempts {
         self.has_connected = true;
     }
 
-    /// Returns the reason why the client's session ends, if its WebTransport session began at `begun_at`.
-    pub(crate) fn reason_of(&mut self, end: End, begun_at: Duration) -> DisconnectReason {
+    /// Returns the reason why the client's session ends, if its WebTransport session began at
+    /// `begun_at` and ended at `now`.
+    pub(crate) fn reason_of(&mut self, end: End, begun_at: Duration, now: Duration) -> DisconnectReason {
         let why = match end {
             End::Closed(FULL, _) => return DisconnectReason::Full,
             End::Closed(LATE, _) | End::Lost => return DisconnectReason::Timeout,
@@ -68,10 +70,10 @@ impl Attempts {
             // The server has ended the session, but the packet with the reason was lost.
             End::Closed(..) => return DisconnectReason::Timeout,
             End::NotOpened(text) => text,
-            End::Silent => format!("no answer for {} s", OPENING.as_secs()),
+            End::Silent => format!("no answer for {} ms", OPENING.as_millis()),
         };
         let failing_since = *self.failing_since.get_or_insert(begun_at);
-        if self.has_connected || begun_at.saturating_sub(failing_since) < PATIENCE {
+        if self.has_connected || now.saturating_sub(failing_since) < PATIENCE {
             return DisconnectReason::Timeout;
         }
         DisconnectReason::Transport(self.advice(&why))
@@ -120,11 +122,11 @@ mod tests {
     fn after_some_seconds_the_reason_says_what_to_do() {
         for (is_pinned, advice) in [(true, "one of the pinned hashes"), (false, "signed by an authority")] {
             let mut attempts = attempts(is_pinned);
-            for secs in [100, 101, 103] {
+            for secs in [100, 101, 102] {
                 let end = End::NotOpened("failed".to_owned());
-                assert_eq!(attempts.reason_of(end, at(secs)), DisconnectReason::Timeout);
+                assert_eq!(attempts.reason_of(end, at(secs), at(secs)), DisconnectReason::Timeout);
             }
-            let reason = attempts.reason_of(End::NotOpened(String::new()), at(104));
+            let reason = attempts.reason_of(End::NotOpened(String::new()), at(103), at(103));
             let DisconnectReason::Transport(text) = reason else { panic!("it tries again") };
             for part in [attempts.url(), "without a reason", "UDP", advice] {
                 assert!(text.contains(part), "{part}: {text}");
@@ -135,10 +137,9 @@ mod tests {
     #[test]
     fn silence_is_named() {
         let mut attempts = attempts(true);
-        assert_eq!(attempts.reason_of(End::Silent, at(0)), DisconnectReason::Timeout);
-        let reason = attempts.reason_of(End::Silent, at(6));
+        let reason = attempts.reason_of(End::Silent, at(10), at(10) + OPENING);
         assert!(
-            matches!(&reason, DisconnectReason::Transport(text) if text.contains("no answer for 5 s")),
+            matches!(&reason, DisconnectReason::Transport(text) if text.contains("no answer for 4500 ms")),
             "{reason:?}"
         );
     }
@@ -146,17 +147,17 @@ mod tests {
     #[test]
     fn a_client_that_has_connected_tries_for_ever() {
         let mut attempts = attempts(true);
-        attempts.reason_of(End::Silent, at(0));
+        attempts.reason_of(End::Silent, at(0), at(1));
         attempts.succeeded();
         for secs in 1..300 {
-            assert_eq!(attempts.reason_of(End::Silent, at(secs)), DisconnectReason::Timeout);
+            assert_eq!(attempts.reason_of(End::Silent, at(secs), at(secs)), DisconnectReason::Timeout);
         }
     }
 
     #[test]
     fn the_code_of_the_server_tells_the_reason() {
         let mut attempts = attempts(true);
-        let mut of = |end| attempts.reason_of(end, at(100));
+        let mut of = |end| attempts.reason_of(end, at(100), at(100));
         assert_eq!(of(End::Closed(0, "over".to_owned())), DisconnectReason::Timeout);
         assert_eq!(of(End::Closed(1, String::new())), DisconnectReason::Full);
         assert_eq!(of(End::Closed(2, String::new())), DisconnectReason::Timeout);
