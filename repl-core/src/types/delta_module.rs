@@ -42,6 +42,8 @@ pub trait HasState {
 
 impl<S> HasState for StateOf<S> {}
 
+// Without any implementation, the compiler would advise the user to add one.
+#[diagnostic::do_not_recommend]
 impl IsDefined for str {}
 
 /// A function takes what a value points to: the `str` of a `String`, or the slice of a `Vec`.
