@@ -100,7 +100,10 @@ fn components_that_come_and_go_out_of_sight_have_come_and_gone_afterwards() {
     let house = simulation.server.world_mut().spawn((Replicate, Building(1), Place::default(), player)).id();
     simulation.run(8);
     look(&mut simulation, 500.0);
-    simulation.server.world_mut().entity_mut(house).remove::<Player>().insert(Height(2.0));
+    simulation.server.world_mut().entity_mut(house).insert(Height(2.0));
+    simulation.run(8);
+    // No other object takes the place of this component, so nothing else tells the client of its removal.
+    simulation.server.world_mut().entity_mut(house).remove::<Player>();
     simulation.run(8);
     assert_eq!(all::<Player>(&mut simulation.clients[0]).len(), 1);
     assert_eq!(all::<Height>(&mut simulation.clients[0]), []);
