@@ -4,7 +4,7 @@ use bevy_app::App;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
-use repl::{Audience, Coordinates, MessageOptions, Offset, Rpcs};
+use repl::{Coordinates, MessageOptions, Offset, Rpcs, Viewer};
 use std::time::Duration;
 
 use crate::calls::add_calls;
@@ -44,7 +44,7 @@ pub trait ReplAppExt {
     /// # #[derive(Component)] struct Team(u32);
     /// # #[derive(Component, Replicated, Default)] struct TeamPlan { #[replicated] target: u16 }
     /// # fn build(app: &mut bevy_app::App) {
-    /// app.replicate_to::<TeamPlan, Team>(|team| repl::Audience::Group(Group(team.0)));
+    /// app.replicate_to::<TeamPlan, Team>(|team| Group(team.0).into());
     /// # }
     /// // The server says who is in the group, for example when a client connects.
     /// # use repl_bevy::{ConnectedClient, MemberOf};
@@ -53,15 +53,18 @@ pub trait ReplAppExt {
     /// }
     /// ```
     ///
-    /// With `replicate_to::<Bag, Player>(|_| Audience::Owner)`, only the owner has a `Bag`. If a field of
+    /// The audience can also be a combination, for example [`Relevancy::any`] of several groups.
+    ///
+    /// With `replicate_to::<Bag, Player>(|_| Relevancy::OwnerOnly)`, only the owner has a `Bag`. If a field of
     /// `Bag` has the condition `OwnerOnly` instead, other clients have a `Bag` too, but this field has its
     /// default value there.
     ///
     /// # Panics
-    /// Panics in the same cases as [`replicate`](Self::replicate).
+    /// Panics in the same cases as [`replicate`](Self::replicate). The server panics in a tick if the
+    /// audience is or contains `Located`, `AttachedTo` or `Computed`.
     fn replicate_to<T: Component<Mutability = Mutable> + Replicated, B: Component>(
         &mut self,
-        audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
+        audience: impl Fn(&B) -> Relevancy + Send + Sync + 'static,
     ) -> &mut Self;
 
     /// Lets clients interpolate the components of a type that is [replicated](Self::replicate), on the
@@ -191,6 +194,50 @@ pub trait ReplAppExt {
         position: impl Fn(&T) -> C + Send + Sync + 'static,
     ) -> &mut Self;
 
+    /// Lets a function decide which clients see the entities with the component `T`. If an entity also has a
+    /// [position](Self::relevancy), a client must also be near it. The component need not be replicated.
+    /// The owner sees its entity whatever the function returns.
+    ///
+    /// ```
+    /// # use bevy_ecs::prelude::*;
+    /// # use repl::prelude::*;
+    /// # use repl_bevy::ReplAppExt;
+    /// #[derive(Component, Clone)]
+    /// struct Spy {
+    ///     team: u32,
+    ///     is_unmasked: bool,
+    /// }
+    ///
+    /// # fn build(app: &mut bevy_app::App) {
+    /// app.relevancy_by(|spy: &Spy, viewer| spy.is_unmasked || viewer.is_in_group(Group(spy.team)));
+    /// # }
+    /// ```
+    ///
+    /// The [`Viewer`] has the viewpoints and the groups of the client. A tick calls the function for each
+    /// client and each entity that is new, has another owner, or whose `T` has changed, and for all these
+    /// entities and each client whose viewpoints or groups have changed. The result decides in the same
+    /// tick. If the function needs anything else, let a system write it to the `T`. The function reads a
+    /// clone of the `T`, so keep `T` small.
+    ///
+    /// In [`SeenBy`](crate::SeenBy), the function is [`Relevancy::Computed`]. Only one component type of an
+    /// app can have a function: a second call replaces the first.
+    ///
+    /// # Panics
+    /// Panics if no plug-in has made the app a server or a client yet.
+    fn relevancy_by<T: Component + Clone>(
+        &mut self,
+        decide: impl Fn(&T, &Viewer<'_>) -> bool + Send + Sync + 'static,
+    ) -> &mut Self;
+
+    /// Lets the function of [`relevancy_by`](Self::relevancy_by) be called for each entity and client only
+    /// once in `ticks` ticks, for example because it reads the viewpoints, and all players move in each tick.
+    /// New clients, new entities and entities whose component has changed do not wait. With zero, which is
+    /// the default, changes of a client do not wait either.
+    ///
+    /// # Panics
+    /// Panics if `relevancy_by` was not called, or if no plug-in has made the app a server or a client yet.
+    fn relevancy_period(&mut self, ticks: u16) -> &mut Self;
+
     /// Registers a type of messages, with the default limits.
     ///
     /// # Panics
@@ -230,7 +277,7 @@ impl ReplAppExt for App {
 
     fn replicate_to<T: Component<Mutability = Mutable> + Replicated, B: Component>(
         &mut self,
-        audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
+        audience: impl Fn(&B) -> Relevancy + Send + Sync + 'static,
     ) -> &mut Self {
         replicate::<T, Itself>(self);
         if is_server(self) {
@@ -246,6 +293,23 @@ impl ReplAppExt for App {
     ) -> &mut Self {
         if is_server(self) {
             server::locate(self, area, position);
+        }
+        self
+    }
+
+    fn relevancy_by<T: Component + Clone>(
+        &mut self,
+        decide: impl Fn(&T, &Viewer<'_>) -> bool + Send + Sync + 'static,
+    ) -> &mut Self {
+        if is_server(self) {
+            server::decide(self, decide);
+        }
+        self
+    }
+
+    fn relevancy_period(&mut self, ticks: u16) -> &mut Self {
+        if is_server(self) {
+            server::decide_every(self, ticks);
         }
         self
     }

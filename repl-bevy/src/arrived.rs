@@ -8,11 +8,18 @@ use std::marker::PhantomData;
 #[derive(Component)]
 pub(crate) struct Arrived<T: 'static> {
     pub(crate) tick: Option<u64>,
+    /// Whether the newest value is shown at once, because the values before it are unknown.
+    pub(crate) is_jump: bool,
     component: PhantomData<fn() -> T>,
 }
 
 impl<T> Arrived<T> {
     pub(crate) const fn at(tick: u64) -> Self {
-        Self { tick: Some(tick), component: PhantomData }
+        Self { tick: Some(tick), is_jump: false, component: PhantomData }
+    }
+
+    /// Records a newer value.
+    pub(crate) fn update(&mut self, tick: u64, is_jump: bool) {
+        *self = Self { is_jump: is_jump || self.is_jump, ..Self::at(tick) };
     }
 }

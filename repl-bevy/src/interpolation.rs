@@ -82,12 +82,14 @@ fn show<T: Component<Mutability = Mutable> + Clone + PartialEq, F: Form<T>>(
 ) {
     let Some(shown_tick) = client.clock().shown_tick_at(time.elapsed()) else { return };
     for RowItem { mut shown, mut arrived, mut way, part } in &mut rows {
-        if let Some(tick) = arrived.bypass_change_detection().tick.take()
+        let arrived = arrived.bypass_change_detection();
+        if let Some(tick) = arrived.tick.take()
             && let Some(wire) = client.get(part.object_of::<F::Wire>())
         {
             let mut value = shown.clone();
             F::copy(&properties, wire, &mut value);
-            if std::mem::replace(&mut way.object, part.object) == part.object {
+            let is_jump = std::mem::take(&mut arrived.is_jump);
+            if std::mem::replace(&mut way.object, part.object) == part.object && !is_jump {
                 way.values.push(tick, value);
             } else {
                 way.values.snap(tick, value);

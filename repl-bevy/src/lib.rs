@@ -47,7 +47,7 @@
 //! Add a [`ServerPlugin`] or a [`ClientPlugin`] to an app, after `DefaultPlugins` or `MinimalPlugins`. Then
 //! say with the methods of [`ReplAppExt`] what is replicated. Use one function for server and client.
 //!
-//! - **Replicate an entity**: insert [`Replicate`], [`OwnedBy`], [`InGroup`] or [`NetPriority`] on the
+//! - **Replicate an entity**: insert [`Replicate`], [`OwnedBy`], [`SeenBy`] or [`NetPriority`] on the
 //!   server. On clients the entity has [`Remote`], and on the client of its owner also [`Owned`]. A child
 //!   entity needs its own [`Replicate`].
 //! - **Replicate components**: call [`replicate`](ReplAppExt::replicate). To send a component in another
@@ -57,8 +57,14 @@
 //! - **Let clients keep an entity**: [`TornOff`].
 //! - **Match an entity that both sides have already created**: [`NetKey`].
 //! - **Refer to an entity**: [`NetEntity`] in a component, message or input, and [`NetEntities`].
-//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy) and [`Viewpoint`], or with
-//!   [`InGroup`] and [`MemberOf`]. A child without a position is seen together with its parent (`ChildOf`).
+//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy) and [`Viewpoint`], by groups
+//!   and combinations with [`SeenBy`] and [`MemberOf`], or by a function with
+//!   [`relevancy_by`](ReplAppExt::relevancy_by). A child without a position is seen together with its parent
+//!   (`ChildOf`).
+//! - **Keep what is out of sight**: [`WhenOutOfSight`] on the server, and [`KeptOutOfSight`] on clients.
+//! - **Pause an entity**: [`NetPaused`], or [`set_paused_for`](ReplServer::set_paused_for) for one client.
+//! - **Change components before they are sent**: a system [before](ReplSystems::Send) the set
+//!   [`ReplSystems::Write`].
 //! - **Move without waiting**: [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict) and
 //!   [`Simulate`].
 //! - **Show other players smoothly between two updates**: [`interpolate`](ReplAppExt::interpolate).
@@ -119,6 +125,7 @@ mod transport;
 pub use app::ReplAppExt;
 pub use calls::{Called, Calls};
 pub use client::messages::{FromServer, ToServer};
+pub use client::out_of_sight::KeptOutOfSight;
 pub use client::remote::Remote;
 pub use client::state::ReplClient;
 pub use client::{JoinedServer, LeftServer};
@@ -140,7 +147,9 @@ pub use server::host::HostPlayer;
 pub use server::login::LoginAsked;
 pub use server::messages::{FromClient, Recipients, ToClients};
 pub use server::replicate::Replicate;
-pub use server::settings::{InGroup, LeavesWithOwner, NetPriority, OwnedBy, Owns, Viewpoint};
+pub use server::settings::{
+    LeavesWithOwner, NetPaused, NetPriority, OwnedBy, Owns, SeenBy, Viewpoint, WhenOutOfSight,
+};
 pub use server::state::ReplServer;
 pub use sets::ReplSystems;
 pub use simulate::{Input, MakeInput, Simulate, Simulated, SimulationStep, is_first_run};

@@ -21,7 +21,24 @@ pub enum ReplSystems {
     Show,
     /// Messages that your systems have written are passed to the library.
     Write,
-    /// After [`Write`](Self::Write): packets with all changes are sent.
+    /// After [`Write`](Self::Write): all changed components are compared, and packets are sent. To change
+    /// components of the server immediately before that, for example from the state of a physics engine,
+    /// order a system before [`Write`](Self::Write). Change detection says which components it must change.
+    ///
+    /// ```
+    /// # use bevy_app::{App, FixedPostUpdate};
+    /// # use bevy_ecs::prelude::*;
+    /// # use repl_bevy::ReplSystems;
+    /// # #[derive(Component)] struct Wheel { turns: f32 }
+    /// # #[derive(Component)] struct Speed(f32);
+    /// fn measure(mut cars: Query<(&Wheel, &mut Speed), Changed<Wheel>>) {
+    ///     cars.iter_mut().for_each(|(wheel, mut speed)| speed.0 = wheel.turns * 2.1);
+    /// }
+    ///
+    /// # fn build(app: &mut App) {
+    /// app.add_systems(FixedPostUpdate, measure.before(ReplSystems::Write));
+    /// # }
+    /// ```
     Send,
 }
 

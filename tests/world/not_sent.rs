@@ -4,9 +4,12 @@
 //! *Invariant:* the answer names the mistake, and what to do about it.
 
 use repl::prelude::*;
-use repl::{Area, Audience, NotSent, Relevancy};
+use repl::{Area, Audience, Group, NotSent, Relevancy};
 
 use crate::support::Room;
+
+const RED: Group = Group(1);
+const HALL: Group = Group(7);
 
 #[derive(Replicated, Default)]
 struct Chest {
@@ -205,4 +208,39 @@ fn a_connection_without_viewpoints_is_named_as_the_reason() {
     room.server.connection(id).set_viewpoints(&[]);
     room.settle();
     assert_eq!(why(&room, chest, "no viewpoints"), NotSent::NoViewpoints);
+}
+
+#[test]
+fn the_parts_of_a_combination_that_fail_are_named_as_the_reason() {
+    let register = |client: &mut Client| _ = client.register::<Chest>();
+    let (mut room, chest) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server
+            .class::<Chest>()
+            .locate(Area::within(10.0).flat(), |chest| [chest.place[0], chest.place[1], 0.0]);
+        server.spawn(Chest::default())
+    });
+    let id = room.guests[0].id;
+    let says = |room: &mut Room, expected: &str| {
+        room.settle();
+        let reason = room.server.object_info(chest).why_not_sent_to(id).expect("both exist").to_string();
+        assert!(reason.contains(expected), "`{expected}` is not in `{reason}`");
+    };
+    let near_in_hall = Relevancy::all([Relevancy::Located, HALL.into()]);
+    room.server.object(chest).set_relevancy(Relevancy::any([RED.into(), near_in_hall.clone()]));
+    says(&mut room, "`Any([Group(Group(1)), All([Located, Group(Group(7))])])`");
+    room.server.connection(id).set_viewpoints(&[[0.0; 3]]);
+    says(&mut room, "`Any([Group(Group(1)), Group(Group(7))])`");
+    room.server.object(chest).set_relevancy(near_in_hall);
+    says(&mut room, "`Group(Group(7))`");
+    room.server.connection(id).join_group(HALL).set_viewpoints(&[[500.0, 0.0, 0.0]]);
+    says(&mut room, "too far");
+    room.server.connection(id).set_viewpoints(&[]);
+    says(&mut room, "no viewpoints");
+    room.server.object(chest).set_relevancy(Relevancy::all([Relevancy::Always, Relevancy::not(HALL)]));
+    says(&mut room, "`Not(Group(Group(7)))`");
+    room.server.object(chest).set_relevancy(Relevancy::Always);
+    room.server.object(chest).set_audience(Relevancy::all([RED, HALL]));
+    says(&mut room, "`Group(Group(1))`");
+    room.server.object(chest).set_audience(Relevancy::any([HALL]));
+    says(&mut room, "everything");
 }

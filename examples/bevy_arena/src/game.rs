@@ -80,7 +80,7 @@ impl Player {
 /// Registers everything that is replicated.
 pub fn share(app: &mut App) {
     app.replicate::<Player>().replicate::<Bag>().replicate::<Coin>().replicate::<Hat>();
-    app.replicate_to::<Plan, Team>(|team| Audience::Group(Group(team.0)));
+    app.replicate_to::<Plan, Team>(|team| Group(team.0).into());
     app.replicate::<Position>().predict::<Position>().interpolate::<Position>(4);
     app.relevancy(Area::within(40.0).flat(), |position: &Position| position.0);
     app.input::<Steer>().message::<Chat>(Channel::Ordered).calls::<Player>();

@@ -21,6 +21,10 @@ pub(super) trait Column: Send + Sync {
     /// Changes, inserts or removes the component of an entity.
     fn follow(&self, client: &Client, update: &Update, entity: EntityMut<'_>, queue: &mut CommandQueue);
 
+    /// Removes the component of an entity that is back in sight, if the component did not come back: the
+    /// server has removed it in the meantime.
+    fn remove_stale(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue);
+
     fn interpolate(&mut self);
 
     /// From now on, this client predicts the components of entities that have [`Simulated`].
@@ -72,7 +76,11 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
     }
 
     fn follow(&self, client: &Client, update: &Update, mut entity: EntityMut<'_>, queue: &mut CommandQueue) {
-        if update.what == UpdateKind::Spawned {
+        if update.what == UpdateKind::OutOfSight {
+            return;
+        }
+        let is_back = update.what == UpdateKind::BackInSight;
+        if update.what == UpdateKind::Spawned || is_back && !entity.contains::<Part<T>>() {
             let component = self.arrive(client, update);
             arrival::insert_later(queue, entity.id(), vec![component]);
             return;
@@ -91,11 +99,19 @@ impl<T: Component<Mutability = Mutable> + Default, F: Form<T>> Column for TypedC
         if self.is_predicted && is_simulated {
             // The prediction compares the new value with the predicted value, so do not write it here.
         } else if let Some(mut arrived) = entity.get_mut::<Arrived<T>>().filter(|_| !is_simulated) {
-            *arrived = Arrived::at(update.tick);
+            arrived.update(update.tick, is_back);
         } else if let Some(mut component) = entity.get_mut::<T>()
             && F::differs(client, update, &component)
         {
             F::follow(client, update, &mut component);
+        }
+    }
+
+    fn remove_stale(&self, client: &Client, entity: EntityMut<'_>, queue: &mut CommandQueue) {
+        let object = entity.get::<Part<T>>().map(|part| part.object);
+        if let Some(object) = object.filter(|&object| client.object_info(object).is_out_of_sight()) {
+            let entity = entity.id();
+            queue.push(move |world: &mut World| remove::<T>(world, entity, object));
         }
     }
 

@@ -9,6 +9,7 @@ use super::arrival::{self, NewComponent};
 use super::column::Column;
 use super::newcomers::Newcomers;
 use super::news::{self, News};
+use super::out_of_sight::KeptOutOfSight;
 use super::remote::Remote;
 use super::scene::Scene;
 use super::waiting::{self, MadeHere};
@@ -129,12 +130,17 @@ impl Entities {
             UpdateKind::Owner if scene.client.object_info(update.object).is_owner() => {
                 scene.later(entity, |mut entity| _ = entity.insert(Owned));
             }
-            UpdateKind::Owner => {
+            UpdateKind::Owner => self.disown(scene, entity),
+            UpdateKind::OutOfSight => {
+                self.disown(scene, entity);
+                scene.later(entity, |mut entity| _ = entity.insert(KeptOutOfSight));
+            }
+            UpdateKind::BackInSight => {
                 let Ok(mut here) = scene.world.get_entity_mut(entity) else { return };
                 for column in self.columns.values() {
-                    column.restore(scene.client, here.as_mutable(), scene.queue);
+                    column.remove_stale(scene.client, here.as_mutable(), scene.queue);
                 }
-                scene.later(entity, |mut entity| _ = entity.remove::<(Owned, Simulated)>());
+                scene.later(entity, |mut entity| _ = entity.remove::<KeptOutOfSight>());
             }
             UpdateKind::TornOff => {
                 self.leave(scene, update.object, entity);
@@ -156,6 +162,15 @@ impl Entities {
 }
 
 impl Entities {
+    /// Ends the prediction of an entity, because this client does not own it any more.
+    fn disown(&self, scene: &mut Scene<'_>, entity: Entity) {
+        let Ok(mut here) = scene.world.get_entity_mut(entity) else { return };
+        for column in self.columns.values() {
+            column.restore(scene.client, here.as_mutable(), scene.queue);
+        }
+        scene.later(entity, |mut entity| _ = entity.remove::<(Owned, Simulated)>());
+    }
+
     /// Stops following the server for an entity, which remains as an entity of this client.
     fn leave(&mut self, scene: &mut Scene<'_>, root: ObjectRef<()>, entity: Entity) {
         self.by_root.remove(&root);
@@ -164,7 +179,9 @@ impl Entities {
                 .values()
                 .for_each(|column| column.leave(scene.client, here.as_mutable(), scene.queue));
         }
-        scene.later(entity, |mut entity| _ = entity.remove::<(Remote, NetEntity, Owned, Simulated)>());
+        scene.later(entity, |mut entity| {
+            entity.remove::<(Remote, NetEntity, Owned, Simulated, KeptOutOfSight)>();
+        });
     }
 }
 

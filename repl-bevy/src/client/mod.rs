@@ -6,6 +6,7 @@ pub(crate) mod entities;
 pub(crate) mod messages;
 mod newcomers;
 mod news;
+pub(crate) mod out_of_sight;
 mod parents;
 pub(crate) mod remote;
 mod scene;

@@ -2,6 +2,7 @@
 
 use bevy_app::{App, Plugin};
 use bevy_time::{Fixed, Time};
+use repl::Work;
 use repl::prelude::*;
 #[cfg(all(feature = "quic", not(target_family = "wasm")))]
 use repl::quic::{Identity, QuicConfig, QuicServer};
@@ -12,7 +13,7 @@ use std::time::Duration;
 use super::{INTERVAL, Once, add_time, interval};
 use crate::prediction;
 use crate::server;
-use crate::server::state::ReplServer;
+use crate::server::state::{GoesOn, ReplServer};
 use crate::transport::ServerTransport;
 
 /// Makes an app a server.
@@ -30,9 +31,15 @@ use crate::transport::ServerTransport;
 /// # }
 /// ```
 pub struct ServerPlugin {
-    parts: Once<(ServerConfig, Box<dyn ServerTransport>)>,
+    parts: Once<Parts>,
     interval: Duration,
     is_host: bool,
+}
+
+struct Parts {
+    config: ServerConfig,
+    transport: Box<dyn ServerTransport>,
+    goes_on: Option<GoesOn>,
 }
 
 impl ServerPlugin {
@@ -54,7 +61,8 @@ impl ServerPlugin {
     #[must_use]
     pub fn over(transport: impl ServerTransport) -> Self {
         let config = ServerConfig::default();
-        Self { parts: Once::new((config, Box::new(transport))), interval: INTERVAL, is_host: false }
+        let parts = Parts { config, transport: Box::new(transport), goes_on: None };
+        Self { parts: Once::new(parts), interval: INTERVAL, is_host: false }
     }
 
     /// Sets how many times per second the server ticks and sends. The default is 30. This is also the rate of
@@ -83,7 +91,28 @@ impl ServerPlugin {
     #[must_use]
     pub fn config(mut self, config: ServerConfig) -> Self {
         if let Some(parts) = self.parts.get_mut() {
-            parts.0 = config;
+            parts.config = config;
+        }
+        self
+    }
+
+    /// Limits the work of a tick, as [`Server::tick_while`] does: `goes_on` is asked before each [`Work`]
+    /// that can wait. Its second argument is the time since the plug-in began to read the world for this
+    /// tick. The plug-in passes all changed components to the server before it asks for the first time, so
+    /// the limit is mainly for the packets of clients. What does not fit goes first in the next ticks.
+    ///
+    /// ```
+    /// # use repl_bevy::{ServerPlugin, SimulatedNetwork};
+    /// # use repl::sim::LinkConditions;
+    /// # use std::time::Duration;
+    /// # let network = SimulatedNetwork::new(1, LinkConditions::lan());
+    /// # let plugin = ServerPlugin::over(network.server());
+    /// plugin.tick_while(|_, elapsed| elapsed < Duration::from_millis(8));
+    /// ```
+    #[must_use]
+    pub fn tick_while(mut self, goes_on: impl FnMut(Work, Duration) -> bool + Send + Sync + 'static) -> Self {
+        if let Some(parts) = self.parts.get_mut() {
+            parts.goes_on = Some(Box::new(goes_on));
         }
         self
     }
@@ -97,9 +126,10 @@ impl ServerPlugin {
 impl Plugin for ServerPlugin {
     fn build(&self, app: &mut App) {
         add_time(app);
-        let (config, transport) = self.parts.take();
+        let Parts { config, transport, goes_on } = self.parts.take();
         app.insert_resource(Time::<Fixed>::from_duration(self.interval));
-        let server = ReplServer::new(Server::new(config), transport);
+        let mut server = ReplServer::new(Server::new(config), transport);
+        goes_on.into_iter().for_each(|goes_on| server.limit_work(goes_on));
         server::build(app, if self.is_host { server.host_later() } else { server });
         prediction::build(app);
     }

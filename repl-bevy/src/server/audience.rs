@@ -3,7 +3,6 @@
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryState;
-use repl::Audience;
 use repl::prelude::*;
 
 use crate::part::Part;
@@ -23,7 +22,7 @@ pub(super) struct TypedAudiences<T: 'static, B: Component, F> {
     audience: F,
 }
 
-impl<T, B: Component, F: Fn(&B) -> Audience> TypedAudiences<T, B, F> {
+impl<T, B: Component, F: Fn(&B) -> Relevancy> TypedAudiences<T, B, F> {
     pub(super) fn new(world: &mut World, audience: F) -> Self {
         world.add_observer(|removed: On<Remove<B>>, mut parts: Query<&mut Part<T>>| {
             if let Ok(mut part) = parts.get_mut(removed.entity) {
@@ -34,11 +33,11 @@ impl<T, B: Component, F: Fn(&B) -> Audience> TypedAudiences<T, B, F> {
     }
 }
 
-impl<T, B: Component, F: Fn(&B) -> Audience + Send + Sync> Audiences for TypedAudiences<T, B, F> {
+impl<T, B: Component, F: Fn(&B) -> Relevancy + Send + Sync> Audiences for TypedAudiences<T, B, F> {
     fn hand_over(&mut self, server: &mut Server, world: &mut World) {
         for (part, by) in self.changed.iter(world) {
             if server.contains(part.object) {
-                server.object(part.object).set_audience(by.map_or(Audience::Owner, &self.audience));
+                server.object(part.object).set_audience(by.map_or(Relevancy::OwnerOnly, &self.audience));
             }
         }
     }

@@ -6,6 +6,7 @@ mod audience;
 mod changes;
 pub(crate) mod clients;
 mod column;
+mod decisions;
 pub(crate) mod groups;
 pub(crate) mod host;
 pub(crate) mod login;
@@ -23,7 +24,7 @@ use bevy_app::{App, FixedPostUpdate};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
-use repl::{Audience, Coordinates};
+use repl::{Coordinates, Viewer};
 
 use crate::form::{Form, Itself};
 use crate::net_entity::Root;
@@ -33,6 +34,7 @@ use crate::part::Part;
 use crate::sets;
 use audience::TypedAudiences;
 use column::TypedColumn;
+use decisions::TypedDecisions;
 use position::TypedPositions;
 use state::ReplServer;
 use systems::Columns;
@@ -63,7 +65,7 @@ pub(crate) fn replicate<T: Component<Mutability = Mutable>, F: Form<T>>(app: &mu
 /// same entity.
 pub(crate) fn limit<T: Component, B: Component>(
     app: &mut App,
-    audience: impl Fn(&B) -> Audience + Send + Sync + 'static,
+    audience: impl Fn(&B) -> Relevancy + Send + Sync + 'static,
 ) {
     let audiences = TypedAudiences::<T, B, _>::new(app.world_mut(), audience);
     app.world_mut().resource_mut::<Columns>().audiences.push(Box::new(audiences));
@@ -79,6 +81,21 @@ pub(crate) fn locate<T: Component, C: Coordinates>(
     settings::set_position::<T>(app);
     let positions = TypedPositions::new(app.world_mut(), position);
     app.world_mut().resource_mut::<Columns>().positions = Some(Box::new(positions));
+}
+
+/// Lets a function decide which clients see the entities with a component.
+pub(crate) fn decide<T: Component + Clone>(
+    app: &mut App,
+    decide: impl Fn(&T, &Viewer<'_>) -> bool + Send + Sync + 'static,
+) {
+    settings::set_function::<T>(app);
+    let decisions = TypedDecisions::new(app.world_mut(), decide);
+    app.world_mut().resource_mut::<Columns>().decisions = Some(Box::new(decisions));
+}
+
+/// Lets the function decide again about each entity once in some ticks.
+pub(crate) fn decide_every(app: &mut App, ticks: u16) {
+    server_of(app).class::<Root>().set_relevancy_period(ticks);
 }
 
 fn server_of(app: &mut App) -> &mut Server {

@@ -2,10 +2,10 @@
 
 use bevy_ecs::entity::EntityHashSet;
 use bevy_ecs::prelude::*;
-use repl::SpawnError;
 use repl::prelude::*;
+use repl::{SpawnError, Work};
 use std::ops::{Deref, DerefMut};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::clients::Clients;
 use super::roots::Roots;
@@ -34,6 +34,16 @@ pub struct ReplServer {
     /// Whether the host must still be connected (see [`host_later`](Self::host_later)).
     awaits_host: bool,
     last_tick: Duration,
+    limit: Option<WorkLimit>,
+}
+
+/// Limits the work of a tick.
+pub(crate) type GoesOn = Box<dyn FnMut(Work, Duration) -> bool + Send + Sync>;
+
+struct WorkLimit {
+    goes_on: GoesOn,
+    /// When the work of this tick has begun.
+    start: Instant,
 }
 
 impl ReplServer {
@@ -49,6 +59,7 @@ impl ReplServer {
             refused: None,
             awaits_host: false,
             last_tick: Duration::ZERO,
+            limit: None,
         }
     }
 
@@ -56,6 +67,17 @@ impl ReplServer {
     pub(crate) const fn host_later(mut self) -> Self {
         self.awaits_host = true;
         self
+    }
+
+    pub(crate) fn limit_work(&mut self, goes_on: GoesOn) {
+        self.limit = Some(WorkLimit { goes_on, start: Instant::now() });
+    }
+
+    /// Begins the work of a tick, if it is limited.
+    pub(super) fn begin_work(&mut self) {
+        if let Some(limit) = &mut self.limit {
+            limit.start = Instant::now();
+        }
     }
 
     pub(super) fn begin_hosting(&mut self) {
@@ -82,6 +104,14 @@ impl ReplServer {
     pub fn set_visible(&mut self, entity: NetEntity, client: Entity, visible: bool) {
         if let Some(connection) = self.connection_of(client) {
             self.server.object(entity.root()).set_visible(connection, visible);
+        }
+    }
+
+    /// If `paused` is true, pauses an entity for one client, as [`NetPaused`](crate::NetPaused) does for all
+    /// clients. If `paused` is false, ends this pause. The pause also ends when the client leaves.
+    pub fn set_paused_for(&mut self, entity: NetEntity, client: Entity, paused: bool) {
+        if let Some(connection) = self.connection_of(client) {
+            self.server.object(entity.root()).set_paused_for(connection, paused);
         }
     }
 
@@ -172,7 +202,12 @@ impl ReplServer {
 
     pub(super) fn tick(&mut self, now: Duration) -> std::io::Result<()> {
         self.last_tick = now;
-        self.server.tick(now);
+        match &mut self.limit {
+            Some(WorkLimit { goes_on, start }) => {
+                self.server.tick_while(now, |work| goes_on(work, start.elapsed()));
+            }
+            None => self.server.tick(now),
+        }
         self.transport.transmit(&mut self.server, now)
     }
 }

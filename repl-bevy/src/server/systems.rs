@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::audience::Audiences;
 use super::clients::{ClientLeft, ConnectedClient};
 use super::column::Column;
+use super::decisions::Decisions;
 use super::host::{self, HostPlayer};
 use super::login::LoginAsked;
 use super::parents;
@@ -23,12 +24,14 @@ use crate::sets::ReplSystems;
 /// If the last tick was longer ago than this, the server ticks before it receives packets.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// Everything that is passed to the server before a tick: components, audiences and positions.
+/// Everything that is passed to the server before a tick: components, audiences and positions, and the
+/// components by which a function decides.
 #[derive(Resource, Default)]
 pub(super) struct Columns {
     pub(super) columns: Vec<Box<dyn Column>>,
     pub(super) audiences: Vec<Box<dyn Audiences>>,
     pub(super) positions: Option<Box<dyn Positions>>,
+    pub(super) decisions: Option<Box<dyn Decisions>>,
 }
 
 pub(super) fn add_systems(app: &mut App) {
@@ -47,6 +50,7 @@ fn receive(world: &mut World) -> Result {
     if server.has_rested(now, LONGEST_REST) {
         // The process did not run for this time. Without this tick, the library would report that the game
         // has forgotten to call `tick`.
+        server.begin_work();
         server.tick(now).with_severity(Severity::Error)?;
     }
     server.receive(now).with_severity(Severity::Error)?;
@@ -100,6 +104,7 @@ fn disconnected(world: &mut World, connection: ConnectionId, reason: DisconnectR
 
 /// Passes the changes of the world to the server, and ticks.
 fn send(world: &mut World) -> Result {
+    world.resource_mut::<ReplServer>().begin_work();
     let unsettled = note(world);
     world.resource_scope(|world, mut columns: Mut<'_, Columns>| {
         world.resource_scope(|world, mut server: Mut<'_, ReplServer>| {
@@ -150,6 +155,9 @@ impl Columns {
         if let Some(positions) = &mut self.positions {
             positions.hand_over(server, world, &new);
             positions.look(server, world);
+        }
+        if let Some(decisions) = &mut self.decisions {
+            decisions.hand_over(server, world, &new);
         }
         self.columns.iter_mut().for_each(|column| column.hand_over(server, world, &new));
         self.audiences.iter_mut().for_each(|audiences| audiences.hand_over(server, world));

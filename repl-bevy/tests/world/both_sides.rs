@@ -4,7 +4,7 @@ use bevy_app::App;
 use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
-use repl_bevy::{InGroup, NetKey, Owned, OwnedBy, Remote, ReplAppExt, Replicate, Simulation, TornOff};
+use repl_bevy::{NetKey, Owned, OwnedBy, Remote, ReplAppExt, Replicate, SeenBy, Simulation, TornOff};
 
 use crate::support::{Player, all, clients};
 
@@ -49,10 +49,10 @@ fn an_entity_that_both_sides_have_made_is_one() {
     simulation.run(30);
     assert!(doors(&mut simulation).contains(&(false, wood(), true)));
     // The client may no longer see the door, and then it may see it again.
-    simulation.server.world_mut().entity_mut(door).insert(InGroup(Group(7)));
+    simulation.server.world_mut().entity_mut(door).insert(SeenBy(Group(7).into()));
     simulation.run(30);
     assert!(doors(&mut simulation).contains(&(false, wood(), false)));
-    simulation.server.world_mut().entity_mut(door).remove::<InGroup>().insert(Door(true));
+    simulation.server.world_mut().entity_mut(door).remove::<SeenBy>().insert(Door(true));
     simulation.run(30);
     assert!(doors(&mut simulation).contains(&(true, wood(), true)));
     // Another session begins.

@@ -6,8 +6,8 @@ use bevy_time::Time;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    InGroup, Input, MakeInput, NetEntity, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt,
-    ReplServer, Replicate, Simulate, Simulated, Simulation, SimulationStep, is_first_run,
+    Input, MakeInput, NetEntity, NextInput, Owned, OwnedBy, PredictionCounts, Remote, ReplAppExt, ReplServer,
+    Replicate, SeenBy, Simulate, Simulated, Simulation, SimulationStep, is_first_run,
 };
 use std::sync::Mutex;
 use std::time::Duration;
@@ -336,13 +336,13 @@ fn a_predicted_reference_to_what_the_client_does_not_see_is_empty_until_it_does(
     simulation.run(60);
     let owner = clients(&simulation)[0];
     let world = simulation.server.world_mut();
-    let hidden = world.spawn((InGroup(Group(9)), Dash(1))).id();
+    let hidden = world.spawn((SeenBy(Group(9).into()), Dash(1))).id();
     simulation.run(1);
     let name = *simulation.server.world().get::<NetEntity>(hidden).unwrap();
     simulation.server.world_mut().spawn((OwnedBy(owner), Carries(name)));
     simulation.run(60);
     assert_eq!(all::<Carries>(&mut simulation.clients[0]), [Carries(NetEntity::EMPTY)]);
-    simulation.server.world_mut().entity_mut(hidden).remove::<InGroup>();
+    simulation.server.world_mut().entity_mut(hidden).remove::<SeenBy>();
     simulation.run(60);
     assert_eq!(all::<Carries>(&mut simulation.clients[0]), [Carries(name)]);
 }

@@ -6,8 +6,8 @@ use bevy_ecs::system::RunSystemOnce;
 use repl::prelude::*;
 use repl::sim::{LinkConditions, Rng, SeedReport, seeds};
 use repl_bevy::{
-    InGroup, NetEntities, NetEntity, NetPriority, Owned, OwnedBy, Remote, ReplAppExt, ReplServer, Replicate,
-    Simulation,
+    KeptOutOfSight, NetEntities, NetEntity, NetPaused, NetPriority, Owned, OwnedBy, Remote, ReplAppExt,
+    ReplServer, Replicate, SeenBy, Simulation, WhenOutOfSight,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +32,10 @@ struct Item(#[replicated] u8);
 #[derive(Component, Replicated, Default, Clone)]
 struct Target(#[replicated] NetEntity);
 
+/// Only the clients in this group see the entity, if nothing else decides.
+#[derive(Component, Clone, Copy)]
+struct Spy(Group);
+
 /// The clients from which an entity is hidden.
 #[derive(Component, Default)]
 struct HiddenFrom(BTreeSet<Entity>);
@@ -47,6 +51,7 @@ fn simulation(seed: u64, loss: f64) -> Simulation {
                 .replicate::<Bag>()
                 .replicate::<Target>();
             app.relevancy(Area::within(20.0).flat(), |place: &Place| place.0.map(|metre| metre as f32));
+            app.relevancy_by(|spy: &Spy, viewer| viewer.is_in_group(spy.0));
             app.add_observer(|added: On<Add<Remote>>, tags: Query<&Tag>| {
                 assert!(tags.contains(added.entity), "an entity comes with its components");
             });
@@ -97,7 +102,8 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
     let place = Place([viewpoint(rng.below(3) as u32)[0] + i32::from(small % 5), 0]);
     let other = *rng.pick(&entities).unwrap();
     let mut entity = world.entity_mut(entity);
-    match rng.below(23) {
+    let group = Group(rng.below(2) as u32);
+    match rng.below(32) {
         0 => entity.despawn(),
         1 => drop(entity.remove::<Player>()),
         2..=4 => drop(entity.insert(Player { health: small, ammo: small })),
@@ -107,8 +113,17 @@ fn play(world: &mut World, rng: &mut Rng, next_tag: &mut u32, clients: &[Entity]
         7 => drop(entity.remove::<Place>()),
         8 => drop(entity.insert(OwnedBy(*rng.pick(clients).unwrap()))),
         9 => drop(entity.remove::<OwnedBy>()),
-        10 => drop(entity.insert(InGroup(Group(rng.below(2) as u32)))),
-        11 => drop(entity.remove::<InGroup>()),
+        10 => drop(entity.insert(SeenBy(group.into()))),
+        23 => drop(entity.insert(SeenBy(Relevancy::any([group.into(), Relevancy::Located])))),
+        24 => drop(entity.insert(SeenBy(Relevancy::not(group)))),
+        25 => drop(entity.insert(Spy(group))),
+        26 => drop(entity.remove::<Spy>()),
+        27 if entity.contains::<Spy>() => entity.get_mut::<Spy>().unwrap().0 = group,
+        28 if entity.contains::<Replicate>() => drop(entity.insert(NetPaused)),
+        29 => drop(entity.remove::<NetPaused>()),
+        30 => drop(entity.insert(WhenOutOfSight(OutOfSight::kept()))),
+        31 => drop(entity.insert(WhenOutOfSight(OutOfSight::kept().even_if_hidden()))),
+        11 => drop(entity.remove::<SeenBy>()),
         // An entity that is replicated again is not hidden from any client.
         12 => drop(entity.remove::<(Replicate, HiddenFrom)>()),
         13 => drop(entity.insert((Replicate, NetPriority(2.0)))),
@@ -160,6 +175,9 @@ struct Seen {
 }
 
 type View = BTreeMap<u32, Seen>;
+
+/// Matches the entities that a client sees now.
+type InSight = (With<Remote>, Without<KeptOutOfSight>);
 
 /// Returns what can be seen of each entity in a world. `see` returns it for one entity.
 fn view<F: bevy_ecs::query::QueryFilter>(
@@ -214,19 +232,25 @@ fn is_seen(world: &World, entity: Entity, client: u32, client_entity: Entity) ->
     if here.get::<OwnedBy>().is_some_and(|owner| owner.0 == client_entity) {
         return true;
     }
-    match (here.get::<InGroup>(), here.get::<Place>()) {
-        (Some(group), _) => group.0 == Group(client),
-        (None, Some(place)) => place.0[0] / 500 == client as i32 * 2,
-        (None, None) => {
+    let is_near = here.get::<Place>().map(|place| place.0[0] / 500 == client as i32 * 2);
+    let is_shown = here.get::<Spy>().map(|spy| spy.0 == Group(client));
+    match (here.get::<SeenBy>(), is_near, is_shown) {
+        (Some(seen_by), ..) => match &seen_by.0 {
+            Relevancy::Any(parts) => parts[0] == Group(client).into() || is_near == Some(true),
+            Relevancy::Not(group) => **group != Group(client).into(),
+            group => *group == Group(client).into(),
+        },
+        (None, None, None) => {
             parent_of(world, entity).is_none_or(|parent| is_seen(world, parent, client, client_entity))
         }
+        (None, ..) => is_near != Some(false) && is_shown != Some(false),
     }
 }
 
 /// Returns whether an entity or its parent is hidden from a client.
 fn is_hidden(world: &World, entity: Entity, client: Entity) -> bool {
     let here = world.entity(entity);
-    let follows_parent = !here.contains::<InGroup>() && !here.contains::<Place>();
+    let follows_parent = !here.contains::<SeenBy>() && !here.contains::<Place>() && !here.contains::<Spy>();
     here.get::<HiddenFrom>().is_some_and(|hidden| hidden.0.contains(&client))
         || follows_parent && parent_of(world, entity).is_some_and(|parent| is_hidden(world, parent, client))
 }
@@ -244,14 +268,18 @@ fn expected(world: &mut World, client: u32, client_entity: Entity) -> View {
         }
         seen.contains(&entity.id()).then_some((is_owned, player))
     });
-    // A reference to an entity that the client does not see is empty. A parent that the client does not see
-    // is missing.
+    forget_unseen(&mut view);
+    view
+}
+
+/// Removes what refers to entities that are not in a view. A reference to an entity that the client does not
+/// see is empty, and a parent that the client does not see is missing, except if the client keeps it.
+fn forget_unseen(view: &mut View) {
     let tags: Vec<u32> = view.keys().copied().collect();
     for seen in view.values_mut() {
         seen.parent = seen.parent.filter(|tag| tags.contains(tag));
         seen.target = seen.target.map(|target| target.filter(|tag| tags.contains(tag)));
     }
-    view
 }
 
 #[test]
@@ -276,10 +304,13 @@ fn random_worlds_converge() {
             simulation.run(1);
             report.reached(tick);
         }
+        let world = simulation.server.world_mut();
+        let paused: Vec<_> = world.query_filtered::<Entity, With<NetPaused>>().iter(world).collect();
+        paused.into_iter().for_each(|entity| _ = world.entity_mut(entity).remove::<NetPaused>());
         simulation.run(240);
         for (number, &entity) in connected.iter().enumerate() {
             let expected = expected(simulation.server.world_mut(), number as u32, entity);
-            let seen = view::<With<Remote>>(simulation.clients[number].world_mut(), |entity| {
+            let mut seen = view::<InSight>(simulation.clients[number].world_mut(), |entity| {
                 let is_owned = entity.contains::<Owned>();
                 let mut player = entity.get::<Player>().cloned();
                 // If a client owned the entity before, it keeps the last ammo, so ignore the ammo.
@@ -288,6 +319,7 @@ fn random_worlds_converge() {
                 }
                 Some((is_owned, player))
             });
+            forget_unseen(&mut seen);
             assert_eq!(seen, expected, "client {number}");
         }
     }

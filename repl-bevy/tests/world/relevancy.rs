@@ -5,7 +5,7 @@ use bevy_ecs::prelude::*;
 use repl::prelude::*;
 use repl::sim::LinkConditions;
 use repl_bevy::{
-    InGroup, MemberOf, NetEntity, OwnedBy, ReplAppExt, ReplServer, Replicate, Simulation, Viewpoint, WireForm,
+    MemberOf, NetEntity, OwnedBy, ReplAppExt, ReplServer, Replicate, SeenBy, Simulation, Viewpoint, WireForm,
 };
 
 use crate::support::{all, clients};
@@ -104,7 +104,7 @@ struct TeamPlan(#[replicated] u16);
 #[test]
 fn a_team_gets_its_plan_again_when_the_team_changes_and_nobody_when_there_is_none() {
     let mut simulation = Simulation::new(2, LinkConditions::lan(), 2, |app: &mut App| {
-        app.replicate::<Score>().replicate_to::<TeamPlan, Team>(|team| Audience::Group(Group(team.0)));
+        app.replicate::<Score>().replicate_to::<TeamPlan, Team>(|team| Group(team.0).into());
     });
     simulation.run(10);
     for (number, client) in (0..).zip(clients(&simulation)) {
@@ -151,7 +151,7 @@ fn an_entity_is_hidden_from_one_client() {
 fn a_group_sees_what_is_in_it() {
     let mut simulation = simulation(2);
     let clients = clients(&simulation);
-    simulation.server.world_mut().spawn((InGroup(Group(7)), Score(1)));
+    simulation.server.world_mut().spawn((SeenBy(Group(7).into()), Score(1)));
     let mut server = simulation.server.world_mut().resource_mut::<ReplServer>();
     let connection = server.connection_of(clients[1]).unwrap();
     server.connection(connection).join_group(Group(7));
@@ -202,7 +202,7 @@ fn a_client_is_a_member_of_the_groups_on_its_entity() {
     let client = simulation.client_entity(0).unwrap();
     let world = simulation.server.world_mut();
     for group in 1_u16..4 {
-        world.spawn((InGroup(Group(group.into())), Score(group)));
+        world.spawn((SeenBy(Group(group.into()).into()), Score(group)));
     }
     world.entity_mut(client).insert(MemberOf(vec![Group(1), Group(2)]));
     simulation.run(8);

@@ -4,7 +4,7 @@ use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_time::TimeUpdateStrategy;
 use repl::prelude::*;
-use repl_bevy::Simulation;
+use repl_bevy::{ReplServer, Simulation};
 use std::time::Duration;
 
 /// A component with one field that only its owner receives.
@@ -25,6 +25,14 @@ pub(crate) fn all<T: Component + Clone>(app: &mut App) -> Vec<T> {
 /// Returns the entities, in the world of the server, that stand for the clients.
 pub(crate) fn clients(simulation: &Simulation) -> Vec<Entity> {
     (0..simulation.clients.len()).map(|number| simulation.client_entity(number).unwrap()).collect()
+}
+
+/// Lets a client see from a position on the first axis.
+pub(crate) fn see_from(simulation: &mut Simulation, client: usize, x: f32) {
+    let client = simulation.client_entity(client).unwrap();
+    let mut server = simulation.server.world_mut().resource_mut::<ReplServer>();
+    let connection = server.connection_of(client).unwrap();
+    server.connection(connection).set_viewpoints(&[[x, 0.0, 0.0]]);
 }
 
 /// Returns an app with a plug-in. Its clock advances by `frame` in each update.

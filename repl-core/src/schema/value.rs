@@ -102,6 +102,9 @@ pub mod unsaid {
     /// Stands for a function that a `delta` module does not define.
     pub struct Unsaid;
 
+    /// Stands for the type `State` that a `delta` module does not define.
+    pub struct State;
+
     /// A value is its own state.
     #[expect(non_upper_case_globals, reason = "it stands for a function")]
     pub const state: Unsaid = Unsaid;

@@ -3,13 +3,48 @@
 //! Each trait has a second implementation that no function has. Because of it, the compiler reports the trait
 //! itself, and not the bounds of the first implementation.
 
+use std::marker::PhantomData;
 use std::ops::Deref;
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 use crate::schema::value::NetSerialize;
-use crate::schema::value::unsaid::Unsaid;
+use crate::schema::value::unsaid::{self, Unsaid};
 use crate::types::within::{Itself, Nowhere, Unreachable};
+
+/// A `delta` module, as a type that the derive makes for the field.
+pub trait DeltaModule {
+    /// The type `State` of the module, or the type of the field if the module has none.
+    type State;
+}
+
+/// Is implemented for no type that stands for a missing `State`.
+#[diagnostic::on_unimplemented(
+    message = "the module of `delta` has no public type `State`",
+    label = "`State` is missing",
+    note = "write `pub type State = …;` in the module: the type of what both sides store of an earlier value, for example the type of the field"
+)]
+pub trait IsDefined {}
+
+/// Checks whether a `delta` module defines the type `S`.
+pub struct StateOf<S>(PhantomData<S>);
+
+impl StateOf<unsaid::State> {
+    /// Is called if the module defines no `State`. Does not compile with `D = unsaid::State`.
+    pub const fn check<D: IsDefined>() {}
+}
+
+/// Is called if the module defines a `State`.
+pub trait HasState {
+    /// Accepts everything.
+    fn check<D>() {}
+}
+
+impl<S> HasState for StateOf<S> {}
+
+// Without any implementation, the compiler would advise the user to add one.
+#[diagnostic::do_not_recommend]
+impl IsDefined for str {}
 
 /// A function takes what a value points to: the `str` of a `String`, or the slice of a `Vec`.
 pub enum Target {}

@@ -145,7 +145,9 @@ fn delta_of(
     let (name, ty) = (field::serializer_name(index), field::type_of(container, field));
     let [wire_name, wire_version] = wire_form(&private, module, span);
     let named = quote_spanned!(span=> #private::assert_named(#wire_name););
-    let state = quote_spanned!(span=> #module::State);
+    let check_of_state = check_of_state(&private, module, span);
+    let module_of_field = module_of_field(container, (&name, &ty), generics, (&private, module), span);
+    let state = quote_spanned!(span=> <#name #parameters as #private::DeltaModule>::State);
     // With their types, the compiler's errors say which signatures the functions of the module should have.
     let with = |call: &str, function: TokenStream, arguments: TokenStream| {
         let call = Ident::new(call, span);
@@ -161,7 +163,11 @@ fn delta_of(
     quote! {
         const _: () = #named
 
+        #check_of_state
+
         #declaration
+
+        #module_of_field
 
         impl #declared #private::Delta<#ty> for #name #parameters #bounds {
             const NAME: &'static ::core::primitive::str = #wire_name;
@@ -192,6 +198,49 @@ fn delta_of(
                 #read
             }
         }
+    }
+}
+
+/// Returns code that does not compile if a `delta` module has no type `State`.
+fn check_of_state(private: &TokenStream, module: &Path, span: Span) -> TokenStream {
+    quote_spanned! {span=>
+        const _: () = {
+            use #private::unsaid::*;
+            const _: fn() = {
+                use #private::HasState as _;
+                use #module::*;
+                #private::StateOf::<State>::check::<#private::unsaid::State>
+            };
+        };
+    }
+}
+
+/// Returns the implementation by which other code finds the type `State` of a `delta` module. If the module
+/// has none, `State` is the type of the field, so that the compiler reports nothing else. In a generic
+/// container, the type of the field cannot be named there.
+fn module_of_field(
+    container: &Container<'_>,
+    (name, ty): (&Ident, &TokenStream),
+    generics: &Generics,
+    (private, module): (&TokenStream, &Path),
+    span: Span,
+) -> TokenStream {
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let is_generic = !container.generics().params.is_empty();
+    let instead = if is_generic { quote!(#private::unsaid::State) } else { quote!(#ty) };
+    let state = quote_spanned!(span=> State);
+    quote! {
+        const _: () = {
+            #[allow(dead_code)]
+            type #state = #instead;
+            const _: () = {
+                #[allow(unused_imports)]
+                use #module::*;
+                impl #declared #private::DeltaModule for #name #parameters #bounds {
+                    type State = #state;
+                }
+            };
+        };
     }
 }
 

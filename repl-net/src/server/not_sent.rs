@@ -7,12 +7,14 @@
 
 use std::fmt;
 
+use super::cells::Relevancy;
+
 /// Why nothing of an object is sent to a connection now.
 /// [`ObjectInfo::why_not_sent_to`](crate::ObjectInfo::why_not_sent_to) returns the first reason that applies,
 /// in the order of the variants. Only [`NextTick`](Self::NextTick) may be returned before
 /// [`Band`](Self::Band) and [`Rate`](Self::Rate), and [`NoOwner`](Self::NoOwner) is returned last if only
 /// properties need an owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotSent {
     /// The session of the connection has not begun, or has ended.
@@ -34,6 +36,13 @@ pub enum NotSent {
     /// The connection is not in the [audience](crate::ObjectHandle::set_audience) of the object, or of an
     /// object to which it is attached.
     NotInAudience,
+    /// The audience or the [relevancy](crate::ObjectHandle::set_relevancy) of the object is a
+    /// [combination](Relevancy::any) that does not show it to the connection. The value is what the
+    /// connection lacks: the combination without the parts that show the object. For example, it is `HALL`
+    /// if the combination is `Relevancy::all([Relevancy::Located, HALL.into()])` and the connection is near.
+    /// If it lacks only [`Located`](Relevancy::Located), the reason is [`NoViewpoints`](Self::NoViewpoints)
+    /// or [`OutOfSight`](Self::OutOfSight).
+    Combination(Relevancy),
     /// The connection is not in the [group](crate::Relevancy::Group) that sees the object.
     NotInGroup,
     /// The object has a position, and the connection has no viewpoints, so it sees no objects with positions.
@@ -47,8 +56,7 @@ pub enum NotSent {
     /// the connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
     NoOwner,
     /// The [relevancy](crate::ObjectHandle::set_relevancy) of the object is "only the owner", "nobody", or a
-    /// combination or a [function](crate::ClassHandle::set_relevancy_by) that does not show it to the
-    /// connection. If the object is attached to another object, the relevancy of the other object decides.
+    /// [function](crate::ClassHandle::set_relevancy_by) that does not show it to the connection. If the object is attached to another object, the relevancy of the other object decides.
     Irrelevant,
     /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
@@ -94,6 +102,12 @@ pub enum NotSent {
 /// Prints the reason as the end of a sentence that begins with "not sent, because".
 impl fmt::Display for NotSent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Combination(lacking) = self {
+            return write!(
+                f,
+                "these parts of its audience or relevancy do not show it to the connection: `{lacking:?}`"
+            );
+        }
         f.write_str(match self {
             Self::NotConnected => "the connection has no session",
             Self::Host => "the connection is the host, which uses the objects of the server",
@@ -101,6 +115,7 @@ impl fmt::Display for NotSent {
             Self::ObjectPaused => "the object is paused",
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",
+            Self::Combination(_) => "a combination does not show it to the connection",
             Self::NotInGroup => "the connection is not in the group that sees the object",
             Self::NoViewpoints => {
                 "the object has a position and the connection has no viewpoints: call `set_viewpoints` for it"
@@ -110,7 +125,7 @@ impl fmt::Display for NotSent {
                 "only its owner would receive it, and the object has no owner, or one whose connection has ended: \
                  call `set_owner`"
             }
-            Self::Irrelevant => "only its owner sees the object, or nobody, or a combination or function does not show it",
+            Self::Irrelevant => "only its owner sees the object, or nobody, or a function does not show it",
             Self::Paused => "the connection is paused",
             Self::Unacknowledged => "something of the object, or of its parent, is not acknowledged yet",
             Self::Budget => "the budget, the link or another limit leaves no room yet",

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use repl_core::ObjectRef;
 use repl_link::ConnectionId;
 
 use super::cells::Group;
@@ -30,6 +31,8 @@ pub(crate) fn owner_factor(is_owner: bool) -> f32 {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Viewer<'a> {
+    /// The object for which the function is called.
+    pub object: ObjectRef<()>,
     /// The connection for which the function is called.
     pub connection: ConnectionId,
     /// Whether the connection owns the object.
@@ -172,6 +175,7 @@ mod tests {
     fn s189_the_factors_are_those_of_unreal() {
         let viewer = |is_owner| Viewer {
             groups: &[],
+            object: ObjectRef::NULL,
             connection: ConnectionId::for_tests(0),
             is_owner,
             viewpoints: &[[10.0, 0.0, 0.0]],

@@ -7,6 +7,7 @@
 use super::Server;
 use super::cells::Relevancy;
 use super::class_handle::no_function;
+use super::verdicts::Due;
 use super::world::World;
 
 impl Server {
@@ -34,8 +35,11 @@ impl Server {
     pub(super) fn call_functions(&mut self) {
         let Self { world, sessions, .. } = self;
         let World { functions, store, changes, frame, .. } = world;
-        let row_of = |slot| store.occupant(slot).row;
-        if !functions.are_used() || !functions.find_due(*frame, &changes.slots, row_of) {
+        let due_of = |slot| {
+            let occupant = store.occupant(slot);
+            Due { object: occupant.guid(slot), row: occupant.row }
+        };
+        if !functions.are_used() || !functions.find_due(*frame, &changes.slots, due_of) {
             return;
         }
         let (mut changed, mut found) = (Vec::new(), Vec::new());

@@ -80,16 +80,15 @@ impl RelevancyFunctions {
     }
 
     /// Finds the objects for which functions are called in the tick `tick`. `changed` has the objects that
-    /// have changed, and `row_of` returns the row of the object in a slot. Returns whether any function is
-    /// called.
-    pub(crate) fn find_due(&mut self, tick: u64, changed: &SlotSet, row_of: impl Fn(u32) -> u32) -> bool {
+    /// have changed, and `due_of` returns the object in a slot. Returns whether any function is called.
+    pub(crate) fn find_due(&mut self, tick: u64, changed: &SlotSet, due_of: impl Fn(u32) -> Due) -> bool {
         let have_outdated = std::mem::take(&mut self.have_outdated);
         let mut is_any_due = have_outdated;
         for function in self.classes.values_mut() {
-            function.find_due(tick, changed, &row_of);
+            function.find_due(tick, changed, &due_of);
             is_any_due |= !function.due.is_empty();
             if have_outdated {
-                function.find_all(&row_of);
+                function.find_all(&due_of);
             }
         }
         is_any_due
@@ -102,7 +101,7 @@ impl ClassFunction {
         self.marked.clone_from(&self.users);
     }
 
-    fn find_due(&mut self, tick: u64, changed: &SlotSet, row_of: &impl Fn(u32) -> u32) {
+    fn find_due(&mut self, tick: u64, changed: &SlotSet, due_of: &impl Fn(u32) -> Due) {
         let Self { users, marked, period_ticks, due, .. } = self;
         due.clear();
         if *period_ticks == 0 {
@@ -112,14 +111,14 @@ impl ClassFunction {
             let words = users.masks().filter(|(word, _)| has_turn(*word));
             words.for_each(|(word, mask)| marked.insert_mask(word, mask));
         }
-        due.extend(marked.iter().map(|slot| Due { slot, row: row_of(slot) }));
+        due.extend(marked.iter().map(due_of));
         marked.clear();
     }
 
-    fn find_all(&mut self, row_of: &impl Fn(u32) -> u32) {
+    fn find_all(&mut self, due_of: &impl Fn(u32) -> Due) {
         if !self.is_all_current {
             self.all.clear();
-            self.all.extend(self.users.iter().map(|slot| Due { slot, row: row_of(slot) }));
+            self.all.extend(self.users.iter().map(due_of));
             self.is_all_current = true;
         }
     }

@@ -4,6 +4,8 @@
 //! *Invariant:* a verdict changes only when the function is called for its pair, or when the object is
 //! removed.
 
+use repl_core::{Guid, ObjectRef};
+
 use super::priority::Viewer;
 use crate::body::slot_set::SlotSet;
 use crate::body::sparse_slots::SparseSlots;
@@ -21,7 +23,7 @@ pub(crate) struct Verdicts {
 /// An object whose function is called in this tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
-    pub(crate) slot: u32,
+    pub(crate) object: Guid,
     /// The row of the object in the column of its class.
     pub(crate) row: u32,
 }
@@ -47,7 +49,9 @@ impl<T, F: Fn(&T, &Viewer<'_>) -> bool + Send + Sync> Decide<T> for F {
     fn decide(&self, rows: &[T], due: &[Due], pairs: &mut Pairs<'_>) {
         let Pairs { viewer, owned, seen, changed } = pairs;
         let owns_any = !owned.is_empty();
-        for &Due { slot, row } in due {
+        for &Due { object, row } in due {
+            let slot = object.slot();
+            viewer.object = ObjectRef::new(object);
             viewer.is_owner = owns_any && owned.contains(slot);
             let is_seen = self(&rows[row as usize], viewer);
             if is_seen != seen.contains(slot) {

@@ -329,3 +329,40 @@ fn an_audience_has_no_positions() {
     let wolf = room.server.spawn(creature(0.0, 0.0));
     room.server.object(wolf).set_audience(Relevancy::all([Relevancy::Located, Audience::Owner.into()]));
 }
+
+#[test]
+fn s231_a_function_may_look_objects_up_elsewhere_and_is_asked_again_about_them() {
+    use std::collections::HashSet;
+    use std::sync::Mutex;
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Creature>();
+    room.server.register::<super::Bird>().register::<Banner>();
+    let shown = Arc::new(Mutex::new(HashSet::new()));
+    let read = Arc::clone(&shown);
+    let is_shown = move |_: &Banner, viewer: &repl::Viewer<'_>| read.lock().unwrap().contains(&viewer.object);
+    room.server.class::<Banner>().set_relevancy_by(is_shown);
+    room.enter();
+    let banners = [1, 2].map(|colour| room.server.spawn(Banner { colour }));
+    shown.lock().unwrap().insert(banners[1].erase());
+    room.settle();
+    assert_eq!(banners.map(|banner| has(&room, 0, banner)), [false, true]);
+    shown.lock().unwrap().extend(banners.map(ObjectRef::erase));
+    room.settle();
+    assert_eq!(banners.map(|banner| has(&room, 0, banner)), [false, true], "nobody has asked again");
+    let before = calls(&mut room);
+    room.server.object(banners[0]).decide_again();
+    room.settle();
+    assert_eq!(calls(&mut room), before + 1);
+    assert_eq!(banners.map(|banner| has(&room, 0, banner)), [true, true]);
+    // An object without the function is not asked about.
+    room.server.object(banners[0]).set_relevancy(Relevancy::Always).decide_again();
+    room.settle();
+    assert_eq!(calls(&mut room), before + 1);
+    room.server.despawn(banners[0]);
+    room.server.object(banners[0]).decide_again();
+    room.settle();
+    // Another object in the same slot has another reference.
+    let others: Vec<_> = (0..4).map(|colour| room.server.spawn(Banner { colour })).collect();
+    room.settle();
+    assert!(others.iter().all(|&other| !has(&room, 0, other)));
+}

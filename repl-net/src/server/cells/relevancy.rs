@@ -161,6 +161,27 @@ impl Relevancy {
         }
     }
 
+    /// Returns whether this relevancy combines others. [`Audience::NotOwner`] does not count.
+    pub(crate) fn is_combination(&self) -> bool {
+        matches!(self, Self::Any(_) | Self::All(_) | Self::Not(_)) && *self != Audience::NotOwner.into()
+    }
+
+    /// Returns this relevancy without the parts that show an object to a connection, or `None` if it shows
+    /// the object. `of_part` says how the connection sees the object by a relevancy that is not combined.
+    pub(crate) fn lacking(&self, of_part: &impl Fn(&Self) -> Option<Ring>) -> Option<Self> {
+        if self.ring(of_part) == Some(Ring::InSight) {
+            return None;
+        }
+        let failing =
+            |parts: &[Self]| -> Vec<Self> { parts.iter().filter_map(|part| part.lacking(of_part)).collect() };
+        let (mut failing, combine) = match self {
+            Self::Any(parts) => (failing(parts), Self::Any as fn(_) -> _),
+            Self::All(parts) => (failing(parts), Self::All as fn(_) -> _),
+            single => return Some(single.clone()),
+        };
+        Some(if failing.len() == 1 { failing.remove(0) } else { combine(failing) })
+    }
+
     /// Returns the part of this relevancy that is about groups, or `None` if no part is.
     pub(crate) fn of_groups(&self) -> Option<Self> {
         let all = |parts: &[Self]| -> Vec<Self> { parts.iter().filter_map(Self::of_groups).collect() };

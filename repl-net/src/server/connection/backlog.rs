@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use repl_core::ObjectRef;
+
 use super::objects::View;
 use crate::body::slot_set::{SlotSet, slots_of};
 use crate::body::sparse_slots::SparseSlots;
@@ -129,7 +131,8 @@ impl Backlog {
             return;
         }
         order.extend(ages.map(|(slot, age)| {
-            let Occupant { class, row, alive, .. } = world.store.occupant(slot);
+            let occupant = world.store.occupant(slot);
+            let Occupant { class, row, alive, .. } = occupant;
             let is_owner = view.owns(slot);
             let priority = priorities.of(slot, class, is_owner, || {
                 if !alive {
@@ -138,6 +141,7 @@ impl Backlog {
                     return 1.0;
                 }
                 let viewer = Viewer {
+                    object: ObjectRef::new(occupant.guid(slot)),
                     connection: view.id(),
                     is_owner,
                     viewpoints: view.viewpoints(),

@@ -57,6 +57,10 @@ impl Connection {
         }
         let has_owner = |slot: u32| world.store.objects[slot as usize].owner().is_some_and(is_open);
         if let Some(narrow) = carriers().find(|&carrier| !view.is_in_audience(world, carrier)) {
+            if let Some(lacking) = world.audiences.get(&narrow).and_then(|by| view.lacking(world, narrow, by))
+            {
+                return NotSent::Combination(lacking);
+            }
             let is_for_owner = world.audiences.get(&narrow) == Some(&Relevancy::OwnerOnly);
             return if is_for_owner && !has_owner(narrow) {
                 NotSent::NoOwner
@@ -64,11 +68,15 @@ impl Connection {
                 NotSent::NotInAudience
             };
         }
-        match carriers().last().map(|carrier| world.cells.rule(carrier)) {
-            Some(Rule::Group(_)) => NotSent::NotInGroup,
-            Some(Rule::Located) if !view.has_viewpoints() => NotSent::NoViewpoints,
-            Some(Rule::Located) => NotSent::OutOfSight,
-            Some(Rule::OwnerOnly) if !carriers().any(has_owner) => NotSent::NoOwner,
+        let top = carriers().last().unwrap_or(slot);
+        let combination = world.cells.combination(world.cells.rule(top));
+        let is_far = |lacking: &Relevancy| *lacking == Relevancy::Located;
+        match (world.cells.rule(top), combination.and_then(|by| view.lacking(world, top, by))) {
+            (_, Some(lacking)) if !is_far(&lacking) => NotSent::Combination(lacking),
+            (Rule::Group(_), _) => NotSent::NotInGroup,
+            (Rule::Located, _) | (_, Some(_)) if !view.has_viewpoints() => NotSent::NoViewpoints,
+            (Rule::Located, _) | (_, Some(_)) => NotSent::OutOfSight,
+            (Rule::OwnerOnly, _) if !carriers().any(has_owner) => NotSent::NoOwner,
             _ => NotSent::Irrelevant,
         }
     }

@@ -107,6 +107,18 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         self
     }
 
+    /// Lets the [function](crate::ClassHandle::set_relevancy_by) of the class be called for the object and
+    /// each connection in the next tick. Call this if something has changed that the function reads
+    /// elsewhere, for example by [`Viewer::object`](crate::Viewer::object). Does nothing if the function does
+    /// not decide who sees the object. Costs O(1), and the calls.
+    pub fn decide_again(&mut self) -> &mut Self {
+        if let Some(slot) = self.slot() {
+            let world = &mut self.server.world;
+            world.functions.mark(world.store.occupant(slot).class, slot);
+        }
+        self
+    }
+
     /// Sets whether clients keep the object when they may no longer see it. The setting also applies to its
     /// [subobjects](Self::spawn_subobject), whose own settings have no effect. It applies to clients that
     /// lose sight of the object from now on.

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* the functions are called only in ticks, so the verdicts do not change between two ticks.
 
+use repl_core::ObjectRef;
+
 use super::ObjectStates;
 use super::view::View;
 use crate::server::cells::area::Position;
@@ -57,6 +59,7 @@ impl View {
                 continue;
             }
             let viewer = Viewer {
+                object: ObjectRef::NULL,
                 connection,
                 is_owner: false,
                 viewpoints: sight.map_or(&[], |sight| sight.viewpoints()),

@@ -181,6 +181,13 @@ impl View {
         is_seen.then_some(Ring::InSight)
     }
 
+    /// Returns what the client lacks to see an object by a combination. Returns `None` if the relevancy is
+    /// not a combination, or shows the object.
+    pub(crate) fn lacking(&self, world: &World, slot: u32, combination: &Relevancy) -> Option<Relevancy> {
+        let is_combination = combination.is_combination();
+        is_combination.then(|| combination.lacking(&|part| self.ring_by(world, slot, part))).flatten()
+    }
+
     pub(super) fn is_in(&self, group: Group) -> bool {
         self.sight.as_ref().is_some_and(|sight| sight.is_in(group))
     }
