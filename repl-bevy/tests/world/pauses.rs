@@ -73,13 +73,13 @@ fn a_paused_entity_sends_nothing_and_then_its_newest_values() {
 fn an_entity_can_begin_paused_and_end_while_it_is_paused() {
     let mut simulation = simulation();
     let entity = simulation.server.world_mut().spawn((NetPaused, Score(1))).id();
-    assert_eq!(scores(&mut simulation), [vec![], vec![]]);
+    assert_eq!(scores(&mut simulation), [Vec::<u16>::new(), Vec::new()]);
     simulation.server.world_mut().entity_mut(entity).remove::<NetPaused>();
     assert_eq!(scores(&mut simulation), [vec![1], vec![1]]);
     simulation.server.world_mut().entity_mut(entity).insert(NetPaused);
     simulation.run(8);
     simulation.server.world_mut().despawn(entity);
-    assert_eq!(scores(&mut simulation), [vec![], vec![]]);
+    assert_eq!(scores(&mut simulation), [Vec::<u16>::new(), Vec::new()]);
 }
 
 #[test]
