@@ -4,10 +4,10 @@
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use crate::args::Args;
-use crate::game::{Arena, TICKS_PER_SECOND};
-use crate::host::HostPlayer;
-use crate::model::Player;
-use crate::session::Session;
+use arena_game::game::{Arena, TICKS_PER_SECOND};
+use arena_game::host::HostPlayer;
+use arena_game::model::Player;
+use arena_game::session::Session;
 
 /// The outcome of a run.
 pub(crate) struct Outcome {

@@ -18,23 +18,23 @@ use crate::session::Session;
 
 /// The message with the server's hash of the objects that one client may see.
 #[derive(NetSerialize, Clone, Copy, Debug)]
-pub(super) struct Census {
-    pub(super) tick: u64,
+pub struct Census {
+    pub tick: u64,
     sum: u64,
 }
 
 /// Registers the census at a server or a client.
-pub(super) fn register(side: &mut impl Register) {
+pub fn register(side: &mut impl Register) {
     side.register_message::<Census>(Channel::Sequenced { copies: 1 });
 }
 
 /// Sends each client the census of the next tick.
-pub(super) fn send(session: &mut Session) {
+pub fn send(session: &mut Session) {
     let tick = session.server.next_tick();
-    let connections: Vec<_> = session.sight.seats.keys().copied().collect();
+    let connections: Vec<_> = session.server.connections().collect();
     for connection in connections {
         let census = Census { tick, sum: of_server(session, connection) };
-        // If there is no room, the client gets no census in this tick.
+        // If the client is not connected yet, or there is no room, it gets no census in this tick.
         session.server.connection(connection).send(&census).ok();
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn send(session: &mut Session) {
 impl Census {
     /// Returns whether a client has the same hash as this census. Returns `None` if the client shows another
     /// tick than the tick of the census.
-    pub(super) fn agrees(&self, client: &Client) -> Option<bool> {
+    pub fn agrees(&self, client: &Client) -> Option<bool> {
         (client.server_tick() == Some(self.tick)).then(|| of_client(client) == self.sum)
     }
 }
