@@ -2,11 +2,9 @@
 //!
 //! *Invariant:* each error about a file contains the path of the file.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use ring::digest::{SHA256, digest};
@@ -15,18 +13,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
 
+pub(crate) use crate::hash::CertificateHash;
+
 /// The name of the certificate's file in a folder for development.
 const CERTIFICATE_FILE: &str = "certificate.pem";
-
-/// The SHA-256 hash of a certificate. A client can trust a server by this hash. As text, it is 64 hexadecimal
-/// digits; colons between them are ignored.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CertificateHash(pub [u8; 32]);
-
-/// The error for a text that is not the hash of a certificate.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the hash of a certificate has 64 hexadecimal digits: {0}")]
-pub struct HashError(String);
 
 /// The reason why an identity (a certificate with its key) could not be loaded or made.
 #[derive(Debug, thiserror::Error)]
@@ -59,37 +49,6 @@ impl CertificateHash {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, certificate).as_ref());
         Self(hash)
-    }
-}
-
-impl fmt::Display for CertificateHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for CertificateHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for CertificateHash {
-    type Err = HashError;
-
-    fn from_str(text: &str) -> Result<Self, HashError> {
-        let wrong = || HashError(text.to_owned());
-        let digits: Option<Vec<u8>> = text
-            .chars()
-            .filter(|char| *char != ':')
-            .map(|char| char.to_digit(16).map(|digit| digit as u8))
-            .collect();
-        let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(wrong)?;
-        let mut hash = [0; 32];
-        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair.iter().fold(0, |byte, digit| byte << 4 | digit);
-        }
-        Ok(Self(hash))
     }
 }
 

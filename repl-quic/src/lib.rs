@@ -55,27 +55,53 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used))]
 
-mod certificate;
-mod client;
-mod connection_ids;
-mod engine;
-mod flight;
-mod identity;
-mod losses;
-mod port;
-mod server;
-mod settings;
+#[cfg(any(target_family = "wasm", test))]
+mod browser;
+mod codes;
+mod hash;
 mod telemetry;
+
+#[cfg(not(target_family = "wasm"))]
+mod certificate;
+#[cfg(not(target_family = "wasm"))]
+mod client;
+#[cfg(not(target_family = "wasm"))]
+mod connection_ids;
+#[cfg(not(target_family = "wasm"))]
+mod engine;
+#[cfg(not(target_family = "wasm"))]
+mod flight;
+#[cfg(not(target_family = "wasm"))]
+mod identity;
+#[cfg(not(target_family = "wasm"))]
+mod losses;
+#[cfg(not(target_family = "wasm"))]
+mod port;
+#[cfg(not(target_family = "wasm"))]
+mod server;
+#[cfg(not(target_family = "wasm"))]
+mod settings;
+#[cfg(not(target_family = "wasm"))]
 mod trust;
+#[cfg(not(target_family = "wasm"))]
 mod wire;
 
-pub use certificate::{CertificateHash, HashError, IdentityError};
-pub use client::QuicClient;
-pub use identity::Identity;
-pub use server::QuicServer;
-pub use server::config::QuicConfig;
-pub use server::counters::QuicCounters;
-pub use trust::{Trust, TrustError};
+#[cfg(target_family = "wasm")]
+pub use browser::{
+    client::QuicClient,
+    trust::{Trust, TrustError},
+};
+pub use hash::{CertificateHash, HashError};
+#[cfg(not(target_family = "wasm"))]
+pub use {
+    certificate::IdentityError,
+    client::QuicClient,
+    identity::Identity,
+    server::QuicServer,
+    server::config::QuicConfig,
+    server::counters::QuicCounters,
+    trust::{Trust, TrustError},
+};
 
 #[cfg(test)]
 mod tests;

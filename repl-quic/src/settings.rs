@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use quinn_proto::{IdleTimeout, TransportConfig, VarInt};
 
+pub(crate) use crate::codes::{FULL, LATE, OVER};
 use crate::flight::{Flight, Unlimited};
 
 /// The name of the protocol of `repl` in the TLS handshake (ALPN).
@@ -16,14 +17,6 @@ pub(crate) const PROTOCOL: &[u8] = b"repl/1";
 /// The greatest number of bytes of datagrams that may wait in a connection, in each direction. It is enough
 /// for a few ticks.
 pub(crate) const DATAGRAM_BYTES: usize = 256 << 10;
-
-/// The code with which a connection is closed if its session has ended or cannot begin.
-pub(crate) const OVER: u32 = 0;
-/// The code with which a connection is closed if the server is full.
-pub(crate) const FULL: u32 = 1;
-/// The code with which a connection is closed if the other side took too long to begin or to acknowledge
-/// packets.
-pub(crate) const LATE: u32 = 2;
 
 /// Returns the settings of a connection. If nothing arrives for the time `silence`, it ends. `flight` counts
 /// its packets.

@@ -13,6 +13,7 @@ macro_rules! event {
 }
 
 /// Increments the counter with this name.
+#[cfg(not(target_family = "wasm"))]
 macro_rules! count {
     ($name:literal) => {
         #[cfg(feature = "metrics")]
@@ -20,4 +21,6 @@ macro_rules! count {
     };
 }
 
-pub(crate) use {count, event};
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use count;
+pub(crate) use event;
