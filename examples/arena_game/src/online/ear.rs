@@ -13,7 +13,7 @@ use repl_link::parts::{Maker, Roster, ServerHandshake};
 use crate::transport::Show;
 
 /// A server, and the callback that gets its packets.
-pub struct Ear<'a> {
+pub(crate) struct Ear<'a> {
     pub server: &'a mut Server,
     pub show: Show<'a>,
 }
