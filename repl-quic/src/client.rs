@@ -8,16 +8,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{ClientConfig, Connection, ConnectionError, ConnectionHandle, EndpointConfig, Event};
+use quinn_proto::{ClientConfig, ConnectionError, ConnectionHandle, EndpointConfig};
 use repl_link::parts::{Visit, from_sealed};
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
 
+use crate::carrier::{Carrier, Change};
 use crate::engine::Arrival;
 use crate::losses;
-use crate::port::{Port, sealed};
+use crate::port::Port;
 use crate::settings::OVER;
 use crate::telemetry::event;
 use crate::trust::Trust;
@@ -67,7 +67,7 @@ struct Current {
     is_established: bool,
     packet_bytes: usize,
     /// The newest packet of the session. It waits until the connection is established.
-    first: Option<Bytes>,
+    first: Option<Vec<u8>>,
     /// The time at which the connection is closed, if its session has ended.
     closes_at: Option<Duration>,
 }
@@ -142,7 +142,6 @@ impl QuicClient {
             self.connect(client, now, session);
         }
         while let Some(packet) = client.visit_mut().poll_transmit() {
-            let packet = sealed(packet);
             self.send(now, packet)?;
         }
         self.close_if_over(client, now);
@@ -157,8 +156,8 @@ impl QuicClient {
         else {
             return false;
         };
-        let connection = self.port.engine.get_mut(current.handle);
-        connection.is_some_and(|connection| connection.stats().udp_rx.datagrams == 0)
+        let carrier = self.port.engine.get_mut(current.handle);
+        carrier.is_some_and(|carrier| carrier.connection.stats().udp_rx.datagrams == 0)
     }
 
     /// Begins a connection for a session, unless the client has already ended the session.
@@ -190,21 +189,21 @@ impl QuicClient {
     /// Handles the events of a connection.
     fn look_at(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
         let mut end = None;
-        while let Some(event) = self.port.engine.get_mut(handle).and_then(Connection::poll) {
+        while let Some(change) = self.port.engine.get_mut(handle).and_then(Carrier::poll) {
             let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else {
                 continue;
             };
-            match event {
-                Event::Connected => {
+            match change {
+                Change::Established => {
                     (current.is_established, self.doubts) = (true, 0);
                     event!(INFO, server = %self.server, "the connection to the server is encrypted");
-                    let (first, connection) = (current.first.take(), self.port.engine.get_mut(handle));
-                    if let Some((packet, connection)) = first.zip(connection) {
-                        connection.datagrams().send(packet, true).ok();
+                    let (first, carrier) = (current.first.take(), self.port.engine.get_mut(handle));
+                    if let Some((packet, carrier)) = first.zip(carrier) {
+                        carrier.send(carrier.sealed(&packet)).ok();
                     }
                 }
-                Event::ConnectionLost { reason } => end = Some(self.meaning(&reason)),
-                _ => {}
+                Change::Lost(reason) => end = Some(self.meaning(&reason)),
+                Change::Asked(_) | Change::Left(..) => {}
             }
         }
         self.pass_on(client, now, handle);
@@ -239,24 +238,23 @@ impl QuicClient {
     /// Passes the packets that a connection has received to the client.
     fn pass_on(&mut self, client: &mut impl Guest, now: Duration, handle: ConnectionHandle) {
         let Some(current) = self.current.as_mut().filter(|current| current.handle == handle) else { return };
-        let Some(connection) = self.port.engine.get_mut(handle) else { return };
-        if let Some(bytes) = connection.datagrams().max_size().filter(|bytes| *bytes != current.packet_bytes)
-        {
+        let Some(carrier) = self.port.engine.get_mut(handle) else { return };
+        if let Some(bytes) = carrier.packet_bytes().filter(|bytes| *bytes != current.packet_bytes) {
             current.packet_bytes = bytes;
             client.visit_mut().set_packet_bytes(bytes);
         }
-        while let Some(packet) = connection.datagrams().recv() {
+        while let Some(packet) = carrier.receive() {
             from_sealed(&packet, &mut self.opened);
             client.receive(now, &self.opened);
         }
     }
 
     /// Sends a packet over the current connection.
-    fn send(&mut self, now: Duration, packet: Bytes) -> io::Result<()> {
+    fn send(&mut self, now: Duration, packet: &[u8]) -> io::Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let handle = current.handle;
         if !current.is_established {
-            current.first = Some(packet);
+            current.first = Some(packet.to_vec());
             return Ok(());
         }
         self.port.send(now, handle, packet).map(drop)

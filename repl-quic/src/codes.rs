@@ -11,5 +11,4 @@ pub(crate) const FULL: u32 = 1;
 pub(crate) const LATE: u32 = 2;
 /// The code with which the server closes a WebTransport session that it does not accept, for example because
 /// the page is not allowed to connect. The text says why.
-#[cfg(any(target_family = "wasm", test))]
 pub(crate) const REFUSED: u32 = 3;

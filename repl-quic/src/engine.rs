@@ -10,14 +10,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use quinn_proto::{
-    ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint,
-    EndpointEvent, Incoming, ServerConfig, Transmit,
+    ClientConfig, ConnectError, ConnectionEvent, ConnectionHandle, DatagramEvent, Endpoint, EndpointEvent,
+    Incoming, ServerConfig, Transmit,
 };
 
-use crate::flight::Flight;
-use crate::settings::{self, LATE};
+use crate::carrier::Carrier;
+use crate::settings::{self, LATE, Streams};
 use crate::wire::Received;
 
 /// The greatest number of packets of a connection that may be unacknowledged. Without a limit, a peer that
@@ -34,64 +34,14 @@ const MOST_CLOSED: usize = 1_024;
 /// greatest size. With this least size, these are not more than three times the received bytes.
 const PAYS_FOR_A_MOVE: usize = 900;
 
-/// After this time a connection may move again, even if its datagram is smaller.
-const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);
-
 /// The greatest number of connections that may move in a second after smaller datagrams. Anyone can forge a
 /// datagram that lets a connection move.
 const MOST_SMALL_MOVES: u32 = 100;
 
-/// A connection, with what the engine knows about it.
-struct Driven {
-    connection: Connection,
-    flight: Arc<Flight>,
-    /// The time of the connection's next timeout, if there is one.
-    wakes_at: Option<Instant>,
-    /// The time when the connection moved last after a small datagram.
-    moved_at: Option<Instant>,
-    /// Whether the connection is closed, and only waits for late packets.
-    is_closed: bool,
-}
-
-impl Driven {
-    /// Handles the timeout of the connection.
-    fn wake(&mut self, now: Instant) {
-        self.wakes_at = None;
-        let before = self.connection.remote_address();
-        self.connection.handle_timeout(now);
-        if self.connection.remote_address() != before {
-            // The timeout has moved the connection back to its earlier address. `quinn-proto` does not allow
-            // another timeout before the connection has sent something there, so make it send a datagram. The
-            // datagram counts as lost, like all datagrams to the new address.
-            self.connection.ping();
-            self.poll_transmit(now, 1, &mut Vec::new());
-        }
-    }
-
-    /// Returns whether the connection has moved after a small datagram so recently that it may not move again
-    /// after another one.
-    fn has_just_moved(&self, now: Instant) -> bool {
-        self.moved_at.is_some_and(|at| now.saturating_duration_since(at) < REST_BETWEEN_MOVES)
-    }
-
-    /// Writes the next datagrams to `buffer`, and returns their address and sizes.
-    fn poll_transmit(&mut self, now: Instant, most: usize, buffer: &mut Vec<u8>) -> Option<Transmit> {
-        loop {
-            buffer.clear();
-            let transmit = self.connection.poll_transmit(now, most, buffer)?;
-            // Drop datagrams to other addresses. They answer a path probe that may be forged, or they test
-            // whether the client has moved.
-            if transmit.destination == self.connection.remote_address() {
-                return Some(transmit);
-            }
-        }
-    }
-}
-
 /// The QUIC connections of one socket.
 pub(crate) struct Engine {
     endpoint: Endpoint,
-    connections: BTreeMap<ConnectionHandle, Driven>,
+    connections: BTreeMap<ConnectionHandle, Carrier>,
     /// The connections with events that the engine's user has not handled yet.
     stirred: BTreeSet<ConnectionHandle>,
     /// The connections that may have something to send.
@@ -108,6 +58,8 @@ pub(crate) struct Engine {
     small_moves: (Instant, u32),
     /// The settings with which new connections are accepted. `None` on a client.
     accepts: Option<ServerConfig>,
+    /// Whether browsers are accepted, too.
+    accepts_browsers: bool,
     /// The system time that corresponds to the time zero of the game's clock.
     start: Instant,
 }
@@ -136,6 +88,7 @@ impl Engine {
             closed: VecDeque::new(),
             small_moves: (start, 0),
             accepts: None,
+            accepts_browsers: false,
             start,
         }
     }
@@ -146,9 +99,9 @@ impl Engine {
     }
 
     /// Sets how connections are accepted from now on.
-    pub(crate) fn set_accepts(&mut self, config: ServerConfig) {
+    pub(crate) fn set_accepts(&mut self, config: ServerConfig, browsers: bool) {
         self.endpoint.set_server_config(Some(Arc::new(config.clone())));
-        self.accepts = Some(config);
+        (self.accepts, self.accepts_browsers) = (Some(config), browsers);
     }
 
     fn instant(&self, now: Duration) -> Instant {
@@ -183,20 +136,20 @@ impl Engine {
     ) -> Option<Transmit> {
         let is_small = datagram.bytes.len() < PAYS_FOR_A_MOVE;
         let rests = is_small && self.small_moves(now) >= MOST_SMALL_MOVES;
-        let driven = self.connections.get_mut(&handle)?;
-        let before = driven.connection.remote_address();
-        if datagram.from != before && is_small && (rests || driven.has_just_moved(now)) {
+        let carrier = self.connections.get_mut(&handle)?;
+        let before = carrier.connection.remote_address();
+        if datagram.from != before && is_small && (rests || carrier.has_just_moved(now)) {
             return None;
         }
-        driven.connection.handle_event(event);
-        let has_moved = driven.connection.remote_address() != before;
+        carrier.connection.handle_event(event);
+        let has_moved = carrier.connection.remote_address() != before;
         if has_moved && is_small {
-            driven.moved_at = Some(now);
+            carrier.moved_at = Some(now);
             self.small_moves.1 = self.small_moves.1.saturating_add(1);
         }
         // The connection must probe its new address at once: `quinn-proto` does not allow a timeout of a
         // connection that has not sent this probe.
-        let probe = has_moved.then(|| driven.poll_transmit(now, 1, answer)).flatten();
+        let probe = has_moved.then(|| carrier.poll_transmit(now, 1, answer)).flatten();
         self.stir(handle);
         probe
     }
@@ -220,13 +173,14 @@ impl Engine {
         answer: &mut Vec<u8>,
     ) -> Result<ConnectionHandle, Option<Transmit>> {
         let flight = Arc::default();
+        let streams = if self.accepts_browsers { Streams::OfBrowsers } else { Streams::None };
         let config = self.accepts.clone().map(|mut config| {
-            config.transport_config(Arc::new(settings::transport(silence, &flight)));
+            config.transport_config(Arc::new(settings::transport(silence, &flight, streams)));
             Arc::new(config)
         });
         let accepted = self.endpoint.accept(incoming, self.instant(now), answer, config);
         let (handle, connection) = accepted.map_err(|error| error.response)?;
-        self.add(handle, connection, flight);
+        self.add(handle, Carrier::new(connection, flight));
         Ok(handle)
     }
 
@@ -240,15 +194,14 @@ impl Engine {
         name: &str,
     ) -> Result<ConnectionHandle, ConnectError> {
         let flight = Arc::default();
-        config.transport_config(Arc::new(settings::transport(silence, &flight)));
+        config.transport_config(Arc::new(settings::transport(silence, &flight, Streams::None)));
         let (handle, connection) = self.endpoint.connect(self.instant(now), config, to, name)?;
-        self.add(handle, connection, flight);
+        self.add(handle, Carrier::new(connection, flight));
         Ok(handle)
     }
 
-    fn add(&mut self, handle: ConnectionHandle, connection: Connection, flight: Arc<Flight>) {
-        let driven = Driven { connection, flight, wakes_at: None, moved_at: None, is_closed: false };
-        self.connections.insert(handle, driven);
+    fn add(&mut self, handle: ConnectionHandle, carrier: Carrier) {
+        self.connections.insert(handle, carrier);
         self.stir(handle);
     }
 
@@ -265,17 +218,17 @@ impl Engine {
 
     /// Returns a connection, to change it or to send with it. `None` if the connection has already ended
     /// completely.
-    pub(crate) fn get_mut(&mut self, handle: ConnectionHandle) -> Option<&mut Connection> {
-        let driven = self.connections.get_mut(&handle)?;
+    pub(crate) fn get_mut(&mut self, handle: ConnectionHandle) -> Option<&mut Carrier> {
+        let carrier = self.connections.get_mut(&handle)?;
         self.sending.insert(handle);
-        Some(&mut driven.connection)
+        Some(carrier)
     }
 
     /// Closes a connection. The next call of [`poll_transmit`](Self::poll_transmit) sends the close.
     pub(crate) fn close(&mut self, now: Duration, handle: ConnectionHandle, code: u32, why: &'static str) {
         let now = self.instant(now);
-        if let Some(connection) = self.get_mut(handle) {
-            connection.close(now, code.into(), Bytes::from_static(why.as_bytes()));
+        if let Some(carrier) = self.get_mut(handle) {
+            carrier.close(now, code, why);
         }
     }
 
@@ -284,8 +237,8 @@ impl Engine {
         let now = self.instant(now);
         while let Some(&(at, handle)) = self.timers.first().filter(|(at, _)| *at <= now) {
             self.timers.remove(&(at, handle));
-            if let Some(driven) = self.connections.get_mut(&handle) {
-                driven.wake(now);
+            if let Some(carrier) = self.connections.get_mut(&handle) {
+                carrier.wake(now);
                 self.stir(handle);
             }
         }
@@ -316,7 +269,7 @@ impl Engine {
         let instant = self.instant(now);
         loop {
             let handle = only.or_else(|| self.next_sending())?;
-            let Some(driven) = self.connections.get_mut(&handle) else {
+            let Some(carrier) = self.connections.get_mut(&handle) else {
                 self.sending.remove(&handle);
                 if only.is_some() {
                     return None;
@@ -324,7 +277,7 @@ impl Engine {
                 continue;
             };
             self.last = handle;
-            if let Some(transmit) = driven.poll_transmit(instant, most, buffer) {
+            if let Some(transmit) = carrier.poll_transmit(instant, most, buffer) {
                 return Some(transmit);
             }
             self.sending.remove(&handle);
@@ -344,28 +297,27 @@ impl Engine {
     /// Passes events of a connection to the endpoint, and updates the time of its next timeout. Ends the
     /// connection if too many of its packets are unacknowledged.
     fn settle(&mut self, now: Instant, handle: ConnectionHandle) {
-        let Some(driven) = self.connections.get_mut(&handle) else { return };
-        while let Some(event) = driven.connection.poll_endpoint_events() {
+        let Some(carrier) = self.connections.get_mut(&handle) else { return };
+        while let Some(event) = carrier.connection.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(handle, event) {
-                driven.connection.handle_event(event);
+                carrier.connection.handle_event(event);
                 self.sending.insert(handle);
             }
         }
-        if let Some(at) = driven.wakes_at.take() {
+        if let Some(at) = carrier.wakes_at.take() {
             self.timers.remove(&(at, handle));
         }
-        if driven.connection.is_drained() {
+        if carrier.connection.is_drained() {
             self.remove(handle);
             return;
         }
-        if !driven.connection.is_closed() && driven.flight.packets() > MOST_UNACKNOWLEDGED {
-            let why = Bytes::from_static(b"nothing is acknowledged");
-            driven.connection.close(now, LATE.into(), why);
+        if !carrier.connection.is_closed() && carrier.unacknowledged() > MOST_UNACKNOWLEDGED {
+            carrier.close_at_once(now, LATE, "nothing is acknowledged");
             self.sending.insert(handle);
         }
-        driven.wakes_at = driven.connection.poll_timeout();
-        self.timers.extend(driven.wakes_at.map(|at| (at, handle)));
-        if driven.connection.is_closed() && !replace(&mut driven.is_closed, true) {
+        carrier.wakes_at = carrier.next_timeout();
+        self.timers.extend(carrier.wakes_at.map(|at| (at, handle)));
+        if carrier.connection.is_closed() && !replace(&mut carrier.is_closed, true) {
             self.closed.push_back(handle);
             self.bound_closed();
         }
@@ -383,11 +335,11 @@ impl Engine {
 
     /// Removes a connection that has ended completely.
     fn remove(&mut self, handle: ConnectionHandle) {
-        let Some(driven) = self.connections.remove(&handle) else { return };
-        if let Some(at) = driven.wakes_at {
+        let Some(carrier) = self.connections.remove(&handle) else { return };
+        if let Some(at) = carrier.wakes_at {
             self.timers.remove(&(at, handle));
         }
-        if driven.is_closed {
+        if carrier.is_closed {
             self.closed.retain(|closed| *closed != handle);
         }
         self.sending.remove(&handle);

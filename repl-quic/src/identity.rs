@@ -19,6 +19,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::certificate::{
     CertificateHash, IdentityError, certificate_of, chain_in, content, file, is_valid_at, read, read_chain,
 };
+use crate::settings::{BROWSERS, PROTOCOL};
 
 /// How long a development certificate is valid. Browsers trust a certificate by its hash only if it is valid
 /// for at most 14 days.
@@ -60,7 +61,7 @@ impl Identity {
     pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
         let identity = Self { chain: read_chain(certificate)?, key: key_in(key, &read(key)?)? };
-        identity.tls().map_err(|error| IdentityError::Content {
+        identity.tls(false).map_err(|error| IdentityError::Content {
             path: key.to_owned(),
             why: format!("it does not belong to the certificate in {}: {error}", certificate.display()),
         })?;
@@ -126,7 +127,8 @@ impl Identity {
         derived
     }
 
-    pub(crate) fn tls(&self) -> Result<rustls::ServerConfig, IdentityError> {
+    /// Returns the TLS settings of a server. `browsers` says whether it offers HTTP/3, too.
+    pub(crate) fn tls(&self, browsers: bool) -> Result<rustls::ServerConfig, IdentityError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -134,7 +136,8 @@ impl Identity {
             .with_no_client_auth()
             .with_single_cert(self.chain.clone(), self.key.clone_key())
             .map_err(|error| IdentityError::Mismatch(error.to_string()))?;
-        tls.alpn_protocols = vec![crate::settings::PROTOCOL.to_vec()];
+        let protocols = if browsers { &[PROTOCOL, BROWSERS][..] } else { &[PROTOCOL] };
+        tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         tls.max_early_data_size = 0;
         tls.send_tls13_tickets = 0;
         Ok(tls)

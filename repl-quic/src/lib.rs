@@ -62,6 +62,8 @@ mod hash;
 mod telemetry;
 
 #[cfg(not(target_family = "wasm"))]
+mod carrier;
+#[cfg(not(target_family = "wasm"))]
 mod certificate;
 #[cfg(not(target_family = "wasm"))]
 mod client;
@@ -84,6 +86,8 @@ mod settings;
 #[cfg(not(target_family = "wasm"))]
 mod trust;
 #[cfg(not(target_family = "wasm"))]
+mod web;
+#[cfg(not(target_family = "wasm"))]
 mod wire;
 
 #[cfg(target_family = "wasm")]
@@ -101,6 +105,7 @@ pub use {
     server::config::QuicConfig,
     server::counters::QuicCounters,
     trust::{Trust, TrustError},
+    web::WebOrigins,
 };
 
 #[cfg(test)]

@@ -8,9 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use quinn_proto::{ConnectionHandle, Endpoint, EndpointConfig, SendDatagramError, Transmit};
-use repl_link::parts::to_sealed;
 
 use crate::engine::{Arrival, Engine};
 use crate::wire::Wire;
@@ -22,13 +20,6 @@ const MOST_DATAGRAMS: usize = 8_192;
 /// The greatest number of datagrams that a connection sends before the next connection may send. With a small
 /// number, connections with few datagrams lose less if a queue on the path becomes full.
 const MOST_AT_ONCE: usize = 2;
-
-/// Returns a packet as the content of a QUIC datagram.
-pub(crate) fn sealed(packet: &[u8]) -> Bytes {
-    let mut sealed = Vec::with_capacity(packet.len());
-    to_sealed(packet, &mut sealed);
-    sealed.into()
-}
 
 /// The wire of a server or client, and the connections that use it.
 pub(crate) struct Port {
@@ -91,16 +82,15 @@ impl Port {
         &mut self,
         now: Duration,
         handle: ConnectionHandle,
-        packet: Bytes,
+        packet: &[u8],
     ) -> io::Result<bool> {
-        let Some(connection) = self.engine.get_mut(handle) else { return Ok(false) };
-        let packet = match connection.datagrams().send(packet, false) {
-            Err(SendDatagramError::Blocked(packet)) => packet,
+        let Some(carrier) = self.engine.get_mut(handle) else { return Ok(false) };
+        let sealed = match carrier.send(carrier.sealed(packet)) {
+            Err(SendDatagramError::Blocked(sealed)) => sealed,
             sent => return Ok(sent.is_ok()),
         };
         self.flush(now, Some(handle))?;
-        let connection = self.engine.get_mut(handle);
-        Ok(connection.is_some_and(|connection| connection.datagrams().send(packet, false).is_ok()))
+        Ok(self.engine.get_mut(handle).is_some_and(|carrier| carrier.send(sealed).is_ok()))
     }
 
     /// Sends the datagrams of one connection or of all connections, until the system accepts no more.

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::web::WebOrigins;
+
 /// The limits of a [`QuicServer`](crate::QuicServer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuicConfig {
@@ -41,6 +43,11 @@ pub struct QuicConfig {
     /// How long a newcomer may take for the TLS handshake and its first packet. At least 1 ms. Default 5 s,
     /// which is enough for a round trip of 2 s with losses.
     pub handshake_timeout: Duration,
+    /// The web pages whose players are accepted, over WebTransport. Default: none.
+    ///
+    /// Players in browsers and native players connect to the same port, and have the same limits. Each
+    /// stranger and each client may make the server store up to 16 KiB more, for the streams of HTTP/3.
+    pub web_origins: WebOrigins,
 }
 
 impl Default for QuicConfig {
@@ -52,6 +59,7 @@ impl Default for QuicConfig {
             process: 0,
             always_retry: false,
             handshake_timeout: Duration::from_secs(5),
+            web_origins: WebOrigins::none(),
         }
     }
 }

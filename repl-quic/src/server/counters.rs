@@ -19,7 +19,8 @@ pub struct QuicCounters {
     /// The number of newcomers whose connection failed before their first packet arrived, or whose first
     /// packet was too late.
     pub failed_handshakes: u64,
-    /// The number of peers that use another protocol, or that do not accept datagrams.
+    /// The number of peers that use another protocol, that do not accept datagrams, or that are web pages
+    /// which may not connect.
     pub strangers: u64,
     /// The number of packets that were not sent, because the system accepted no datagrams for longer than a
     /// tick, or because they were larger than the path allowed. They count as lost.

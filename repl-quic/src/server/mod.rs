@@ -19,18 +19,19 @@ use std::time::Duration;
 
 use quinn_proto::crypto::HandshakeTokenKey;
 use quinn_proto::crypto::rustls::QuicServerConfig;
-use quinn_proto::{ConnectionHandle, EndpointConfig, Event, ServerConfig};
+use quinn_proto::{ConnectionHandle, EndpointConfig, ServerConfig};
 use repl_link::parts::{Maker, Roster, Secret, from_sealed};
 use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
 
+use crate::carrier::{Carrier, Change};
 use crate::certificate::IdentityError;
 use crate::connection_ids::MarkedIds;
 use crate::identity::Identity;
 use crate::losses;
-use crate::port::{Port, sealed};
-use crate::settings::{FULL, LATE, OVER};
+use crate::port::Port;
+use crate::settings::{FULL, LATE, OVER, REFUSED};
 use crate::telemetry::event;
 use crate::wire::{UdpWire, Wire};
 use clients::{Client, Clients};
@@ -97,7 +98,9 @@ impl QuicServer {
         let mut port = Port::new(wire, lasting);
         let proofs: Arc<dyn HandshakeTokenKey> =
             Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret));
-        port.engine.set_accepts(accepts(identity, &proofs).map_err(io::Error::other)?);
+        let browsers = config.web_origins.are_some();
+        let accepts = accepts(identity, &proofs, browsers).map_err(io::Error::other)?;
+        port.engine.set_accepts(accepts, browsers);
         Ok(Self {
             port,
             proofs,
@@ -123,7 +126,8 @@ impl QuicServer {
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
-        self.port.engine.set_accepts(accepts(identity, &self.proofs)?);
+        let browsers = self.config.web_origins.are_some();
+        self.port.engine.set_accepts(accepts(identity, &self.proofs, browsers)?, browsers);
         Ok(())
     }
 
@@ -222,7 +226,7 @@ impl QuicServer {
         while let Some(id) = server.roster_mut().next_transmitting(|id| self.clients.contains(id)) {
             let handle = self.clients.get(id).map(|client| client.handle);
             if let Some((packet, handle)) = server.roster_mut().poll_transmit(id).zip(handle)
-                && !self.port.send(now, handle, sealed(packet))?
+                && !self.port.send(now, handle, packet)?
             {
                 self.counters.count(Count::Dropped);
             }
@@ -240,14 +244,15 @@ impl QuicServer {
     /// Handles the events of a connection.
     fn look_at(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
         let mut end = None;
-        while let Some(event) = self.port.engine.get_mut(handle).and_then(|connection| connection.poll()) {
-            match event {
-                Event::Connected => self.check(now, handle),
-                Event::ConnectionLost { reason } => end = Some(losses::reason_of(&reason)),
-                Event::HandshakeDataReady
-                | Event::Stream(_)
-                | Event::DatagramReceived
-                | Event::DatagramsUnblocked => {}
+        while let Some(change) = self.port.engine.get_mut(handle).and_then(Carrier::poll) {
+            match change {
+                Change::Established => self.check(now, handle),
+                Change::Asked(origin) => self.answer(now, handle, origin.as_deref()),
+                Change::Left(code, why) => {
+                    self.port.engine.close(now, handle, code, why);
+                    end = Some(DisconnectReason::Closed);
+                }
+                Change::Lost(reason) => end = Some(losses::reason_of(&reason)),
             }
         }
         self.pass_on(server, now, handle);
@@ -264,8 +269,8 @@ impl QuicServer {
     /// Passes the packets that a connection has received to the server. With its first packet, a stranger
     /// becomes a client.
     fn pass_on(&mut self, server: &mut impl Host, now: Duration, handle: ConnectionHandle) {
-        let Some(connection) = self.port.engine.get_mut(handle) else { return };
-        let packets: Vec<_> = std::iter::from_fn(|| connection.datagrams().recv()).collect();
+        let Some(carrier) = self.port.engine.get_mut(handle) else { return };
+        let packets: Vec<_> = std::iter::from_fn(|| carrier.receive()).collect();
         if packets.is_empty() && self.clients.id_of(handle).is_none() {
             return;
         }
@@ -281,8 +286,8 @@ impl QuicServer {
 
     /// Sets the packet size of a client's session by the size that its path allows, and records its address.
     fn follow(&mut self, server: &mut impl Host, id: ConnectionId, handle: ConnectionHandle) {
-        let Some(connection) = self.port.engine.get_mut(handle) else { return };
-        let (address, packet_bytes) = (connection.remote_address(), connection.datagrams().max_size());
+        let Some(carrier) = self.port.engine.get_mut(handle) else { return };
+        let (address, packet_bytes) = (carrier.connection.remote_address(), carrier.packet_bytes());
         let Some(client) = self.clients.get_mut(id) else { return };
         if let Some(bytes) = packet_bytes.filter(|bytes| *bytes != client.packet_bytes) {
             client.packet_bytes = bytes;
@@ -309,10 +314,22 @@ impl QuicServer {
             self.places.add(handle, origin);
             self.strangers.proved(handle);
         }
-        let Some(connection) = self.port.engine.get_mut(handle) else { return };
-        if connection.datagrams().max_size().is_none() {
-            event!(DEBUG, address = %connection.remote_address(), "a client takes no datagrams");
+        let Some(carrier) = self.port.engine.get_mut(handle) else { return };
+        if carrier.packet_bytes().is_none() {
+            event!(DEBUG, address = %carrier.connection.remote_address(), "a client takes no datagrams");
             self.refuse(now, handle, Count::Stranger, (OVER, "this server sends datagrams (RFC 9221)"));
+        }
+    }
+
+    /// Accepts the session of a web page, if the page has an origin that may connect.
+    fn answer(&mut self, now: Duration, handle: ConnectionHandle, origin: Option<&str>) {
+        if !self.config.web_origins.contains(origin) {
+            event!(DEBUG, ?origin, "a web page may not connect");
+            let why = "this server does not accept players from this web page: add the origin of the page to \
+                       `web_origins` in the `QuicConfig` of the server";
+            self.refuse(now, handle, Count::Stranger, (REFUSED, why));
+        } else if let Some(carrier) = self.port.engine.get_mut(handle) {
+            carrier.accept_page();
         }
     }
 
@@ -330,8 +347,8 @@ impl QuicServer {
         now: Duration,
         handle: ConnectionHandle,
     ) -> Option<ConnectionId> {
-        let connection = self.port.engine.get_mut(handle).filter(|connection| !connection.is_closed())?;
-        let address = connection.remote_address();
+        let carrier = self.port.engine.get_mut(handle).filter(|carrier| !carrier.is_over())?;
+        let address = carrier.connection.remote_address();
         self.strangers.finished(handle);
         if self.drains_until.is_some() || self.clients.active() >= self.config.max_clients {
             self.counters.count(Count::Refused);
@@ -399,8 +416,13 @@ impl QuicServer {
 }
 
 /// Returns how connections are accepted with an identity. The key `proofs` signs the proofs of addresses.
-fn accepts(identity: &Identity, proofs: &Arc<dyn HandshakeTokenKey>) -> Result<ServerConfig, IdentityError> {
-    let tls = QuicServerConfig::try_from(identity.tls()?);
+/// `browsers` says whether HTTP/3 is offered, too.
+fn accepts(
+    identity: &Identity,
+    proofs: &Arc<dyn HandshakeTokenKey>,
+    browsers: bool,
+) -> Result<ServerConfig, IdentityError> {
+    let tls = QuicServerConfig::try_from(identity.tls(browsers)?);
     let tls = tls.map_err(|error| IdentityError::Mismatch(error.to_string()))?;
     Ok(ServerConfig::new(Arc::new(tls), Arc::clone(proofs)))
 }

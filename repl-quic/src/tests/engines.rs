@@ -45,9 +45,9 @@ impl Pair {
     fn new() -> Self {
         let (identity, mut server, mut client) = (identity(), engine(), engine());
         let tls =
-            QuicServerConfig::try_from(identity.tls().expect("the key is good")).expect("it is TLS 1.3");
+            QuicServerConfig::try_from(identity.tls(false).expect("the key is good")).expect("it is TLS 1.3");
         let proofs = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"proofs").extract(b"secret");
-        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)));
+        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)), false);
         let config = client_config(&identity, PROTOCOL);
         let of_client = client.connect(Duration::ZERO, config, SILENCE, address(0), "localhost");
         let mut pair = Self {
@@ -58,7 +58,7 @@ impl Pair {
             of_client: of_client.expect("it begins"),
         };
         (0..10).for_each(|_| pair.exchange(1, true));
-        let of_client = pair.client.get_mut(pair.of_client).expect("it is there");
+        let of_client = &pair.client.get_mut(pair.of_client).expect("it is there").connection;
         assert!(pair.of_server.is_some() && !of_client.is_handshaking());
         pair
     }
@@ -95,8 +95,8 @@ impl Pair {
     fn flood(&mut self, most: usize, client_hears: bool) -> usize {
         let (of_server, mut sent) = (self.of_server.expect("it was accepted"), 0);
         loop {
-            self.client.get_mut(self.of_client).expect("it is there").ping();
-            let connection = self.server.get_mut(of_server).expect("it is there");
+            self.client.get_mut(self.of_client).expect("it is there").connection.ping();
+            let connection = &mut self.server.get_mut(of_server).expect("it is there").connection;
             if connection.is_closed() || sent >= most {
                 return sent;
             }
@@ -127,7 +127,7 @@ fn a_client_whose_address_is_forged_gets_nobody_much() {
     let (mut received, mut sent, mut buffer) = (0, 0, Vec::new());
     for frame in 0..1_500_u32 {
         now += Duration::from_millis(1);
-        client.get_mut(of_client).expect("it is there").ping();
+        client.get_mut(of_client).expect("it is there").connection.ping();
         while client.poll_transmit(now, None, 1, &mut buffer).is_some() {
             let from = address((frame % 2) as u8 + 100);
             received += buffer.len();
@@ -148,13 +148,13 @@ fn a_connection_whose_move_comes_to_nothing_is_back_at_its_address() {
     let mut pair = Pair::new();
     let of_server = pair.of_server.expect("it was accepted");
     (0..300).for_each(|_| pair.exchange(1, true));
-    let client = pair.client.get_mut(pair.of_client).expect("it is there");
+    let client = &mut pair.client.get_mut(pair.of_client).expect("it is there").connection;
     (0..6).for_each(|_| {
         client.datagrams().send(Bytes::from_static(&[7; 1_000]), false).expect("there is room")
     });
     pair.exchange(2, false);
     let moved =
-        |pair: &mut Pair| pair.server.get_mut(of_server).map(|connection| connection.remote_address());
+        |pair: &mut Pair| pair.server.get_mut(of_server).map(|carrier| carrier.connection.remote_address());
     assert_eq!(moved(&mut pair), Some(address(2)));
     // From here on, nothing arrives from the client.
     for _ in 0..5_000 {
@@ -169,7 +169,7 @@ fn a_connection_whose_move_comes_to_nothing_is_back_at_its_address() {
 fn forged_datagrams_that_move_nothing_do_not_keep_a_client_from_moving() {
     let mut pair = Pair::new();
     let of_server = pair.of_server.expect("it was accepted");
-    pair.client.get_mut(pair.of_client).expect("it is there").ping();
+    pair.client.get_mut(pair.of_client).expect("it is there").connection.ping();
     let mut real = Vec::new();
     let _ = pair.client.poll_transmit(pair.now, None, 1, &mut real).expect("it says that it is there");
     let mut forged = real.clone();
@@ -180,6 +180,6 @@ fn forged_datagrams_that_move_nothing_do_not_keep_a_client_from_moving() {
     }
     let datagram = Received { from: address(2), to: None, ecn: None, bytes: &real };
     pair.server.take(pair.now, &datagram, &mut Vec::new());
-    let moved = pair.server.get_mut(of_server).map(|connection| connection.remote_address());
+    let moved = pair.server.get_mut(of_server).map(|carrier| carrier.connection.remote_address());
     assert_eq!(moved, Some(address(2)));
 }

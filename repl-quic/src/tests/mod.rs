@@ -1,5 +1,6 @@
 //! Tests of a server and clients over QUIC, on a simulated network and over real sockets.
 
+mod browsers;
 mod cheaters;
 mod engines;
 mod identities;
