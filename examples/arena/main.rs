@@ -1,9 +1,9 @@
 //! Clients fight in a small arena on a server, over a network that delays, loses and reorders packets. Bots
 //! play the players without a client. At the end each client must have exactly the state that it may see.
 //!
-//! The game itself is the package `examples/arena_game`, which the example `arena_web` shares: begin there with
-//! `model.rs`. `simulated.rs` is the network. `film.rs` records a match, `picture.rs` draws it and `watch.rs`
-//! shows it on a terminal. The other files read the arguments, check and report.
+//! The game itself is the package `examples/arena_game`, which the example `arena_web` shares: begin there
+//! with `model.rs`. `simulated.rs` is the network. `film.rs` records a match, `picture.rs` draws it and
+//! `watch.rs` shows it on a terminal. The other files read the arguments, check and report.
 //!
 //! With the feature `quic` the match can also run over UDP, encrypted: with `serve` and `join` the server and
 //! each client have their own processes, and with `--transport quic` all run in one process. This code is in

@@ -3,10 +3,11 @@
 //!
 //! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
 //! read `calls.rs`, which declares the messages and the remote calls, `pilot.rs`, which plays on a client,
-//! and `keys.rs`, by which a human plays. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server,
-//! `sight.rs` decides who sees what, `chat.rs` is the chat, and `session.rs` and `guest.rs` move the packets,
-//! over a network that implements `transport.rs`. `host.rs` plays in the process of the server. `view.rs` and
-//! `census.rs` compare what a client has with what it must have, and `snapshot.rs` writes it as JSON.
+//! and `keys.rs`, by which a human plays. `game.rs`, `bots.rs` and `pack.rs` change the objects on the
+//! server, `sight.rs` decides who sees what, `chat.rs` is the chat, and `session.rs` and `guest.rs` move the
+//! packets, over a network that implements `transport.rs`. `host.rs` plays in the process of the server.
+//! `view.rs` and `census.rs` compare what a client has with what it must have, and `snapshot.rs` writes the
+//! values of a client as JSON.
 //!
 //! *Invariant:* nothing here knows a terminal, a file or a page.
 #![allow(

@@ -1,10 +1,10 @@
 //! A snapshot: all replicated values of a client, as JSON.
 //!
-//! A page draws it, and a test compares the snapshots of two clients at the same tick. Objects and items stand
-//! under their ids, so the order in which a client has them does not show.
+//! A page draws it, and a test compares the snapshots of two clients at the same tick. Objects and items
+//! stand under their ids, because clients may have them in different orders.
 //!
-//! *Invariant:* two clients with the same values at the same tick have the same snapshot, if the order of keys
-//! is ignored.
+//! *Invariant:* two clients with the same values at the same tick have the same snapshot, if the order of
+//! keys is ignored.
 
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Makes the page: compiles its client to WebAssembly, and the code around it.
 //!
-//! *Invariant:* a clone of the repository and the target `wasm32-unknown-unknown` are enough. If `wasm-opt` is
-//! installed, it makes the WebAssembly smaller.
+//! *Invariant:* a clone of the repository and the target `wasm32-unknown-unknown` are enough. If `wasm-opt`
+//! is installed, it makes the WebAssembly smaller.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

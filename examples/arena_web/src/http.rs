@@ -42,7 +42,8 @@ fn answer(mut stream: TcpStream, files: &[File]) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let lines = BufReader::new(Read::take(&stream, MOST_BYTES)).lines();
-    let head: Vec<_> = lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).flatten().collect();
+    let head: Vec<_> =
+        lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).flatten().collect();
     let mut words = head.first().map(String::as_str).unwrap_or_default().split_whitespace();
     let (method, target) = (words.next(), words.next().unwrap_or_default());
     let path = target.split('?').next();

@@ -4,9 +4,9 @@
 //! cargo run --manifest-path examples/arena_web/Cargo.toml
 //! ```
 //!
-//! `bundle.rs` makes the page, `http.rs` serves it, and `venue.rs` runs the match. The page's client is in the
-//! folder `page`: its Rust code in `page/src/lib.rs`, and what draws in `page/page.js`. `watch.rs` is a native
-//! client for comparison.
+//! `bundle.rs` makes the page, `http.rs` serves it, and `venue.rs` runs the match. The page is in the folder
+//! `page`: its client is `page/src/lib.rs`, which `page/page.js` runs and `page/draw.js` draws. `watch.rs` is
+//! a native client for comparison.
 //!
 //! *Invariant:* pages and their server are reached only from this machine.
 
@@ -45,7 +45,10 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     let venue = venue::Venue::open(args, port)?;
     let server = venue.as_json();
     if args.json {
-        println!("{{\"url\":\"http://localhost:{port}/\",\"wasm_bytes\":{},\"server\":{server}}}", bundle.wasm.len());
+        println!(
+            "{{\"url\":\"http://localhost:{port}/\",\"wasm_bytes\":{},\"server\":{server}}}",
+            bundle.wasm.len()
+        );
     } else {
         println!("open http://localhost:{port}/ to watch, http://localhost:{port}/?play to play");
     }

@@ -15,8 +15,8 @@ use repl::quic::{CertificateHash, QuicClient, Trust};
 
 use crate::args::Watch;
 
-/// Watches for some seconds, and prints the snapshot of each tick that arrives, as soon as the initial state is
-/// complete.
+/// Watches for some seconds, and prints the snapshot of each tick that arrives, as soon as the initial state
+/// is complete.
 pub(crate) fn run(args: &Watch) -> Result<(), Box<dyn Error>> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;

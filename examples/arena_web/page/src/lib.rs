@@ -1,6 +1,6 @@
 //! The client of the page: the guest of the arena, over the browser's own connection to the server.
 //!
-//! *Invariant:* nothing here decides or sends anything that a native client would not: both run the same guest.
+//! *Invariant:* this client sends nothing that a native client could not send: both run the same guest.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -32,8 +32,8 @@ pub struct ArenaClient {
 
 #[wasm_bindgen]
 impl ArenaClient {
-    /// Returns a client of the server at this address. It begins to connect with its first tick. `hash` is the
-    /// hash of the server's certificate, and `random` has 16 random bytes.
+    /// Returns a client of the server at this address. It begins to connect with its first tick. `hash` is
+    /// the hash of the server's certificate, and `random` has 16 random bytes.
     ///
     /// # Errors
     /// Returns an error if the address, the hash or the random bytes are malformed, or if this browser cannot
