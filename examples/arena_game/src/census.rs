@@ -5,15 +5,15 @@
 //! census shows whether the client is up to date, at any time of the match.
 //!
 //! *Invariant:* only values that every client sees exactly are hashed. So a client that has all packets of a
-//! tick gets the same hash as the server in this tick.
+//! tick gets the same hash as the server in this tick. Only numbers of fixed sizes are hashed, because the
+//! sizes of `usize` and of discriminants depend on the processor.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::mem::discriminant;
 
 use repl::prelude::*;
 use repl::{Channel, Guid};
 
-use crate::model::{Match, Pickup, Player, Projectile, Team, Turret};
+use crate::model::{Match, Phase, Pickup, PickupKind, Player, Projectile, Team, Turret};
 use crate::session::Session;
 
 /// The message with the server's hash of the objects that one client may see.
@@ -54,8 +54,13 @@ trait Counted: Replicated {
 
 impl Counted for Match {
     fn count(&self, hasher: &mut DefaultHasher) {
-        discriminant(&self.phase).hash(hasher);
-        self.seconds_left.hash(hasher);
+        let phase: u8 = match self.phase {
+            Phase::Waiting => 0,
+            Phase::Playing { .. } => 1,
+            Phase::Break { .. } => 2,
+            Phase::Over { .. } => 3,
+        };
+        (phase, self.seconds_left).hash(hasher);
     }
 }
 
@@ -67,7 +72,7 @@ impl Counted for Team {
 
 impl Counted for Player {
     fn count(&self, hasher: &mut DefaultHasher) {
-        (self.health, self.perks.len(), self.pack.len()).hash(hasher);
+        (self.health, self.perks.len() as u32, self.pack.len() as u32).hash(hasher);
     }
 }
 
@@ -77,7 +82,14 @@ impl Counted for Turret {
 
 impl Counted for Pickup {
     fn count(&self, hasher: &mut DefaultHasher) {
-        discriminant(&self.kind).hash(hasher);
+        let kind: u8 = match self.kind {
+            PickupKind::Health => 0,
+            PickupKind::Ammo { .. } => 1,
+            PickupKind::Loot(_) => 2,
+            PickupKind::Launcher => 3,
+            PickupKind::Perk(_) => 4,
+        };
+        kind.hash(hasher);
     }
 }
 
@@ -118,7 +130,7 @@ fn sum<'a, T: Counted>(objects: impl Iterator<Item = (ObjectRef<T>, &'a T)>) -> 
         let mut hasher = DefaultHasher::new();
         // Hash only the slot: after a restart of the server, the same object may have another generation on a
         // client.
-        object.guid().map(Guid::slot).hash(&mut hasher);
+        object.guid().map_or(u32::MAX, Guid::slot).hash(&mut hasher);
         value.count(&mut hasher);
         hasher.finish()
     };

@@ -94,7 +94,11 @@ function drawPlayer({ context, at, metre, colour, ink, letter }, player, isMe) {
   const name = `${player.name}${player.emote ? ` ${player.emote}` : ""}`;
   context.font = `${isMe ? "bold " : ""}${letter}px system-ui`;
   context.fillStyle = ink;
-  context.fillText(isMe ? `${name} (you), ${player.ammo} rounds` : name, x, y - radius * 1.9 - letter * 0.45);
+  const text = isMe ? `${name} (you), ${player.ammo} rounds` : name;
+  const half = context.measureText(text).width / 2;
+  const away = radius * 1.9 + letter * 0.45;
+  // At the upper edge the name stands below its player.
+  context.fillText(text, clamp(x, half, context.canvas.width - half), y < away + letter ? y + away : y - away);
   context.globalAlpha = 1;
 }
 
@@ -109,6 +113,8 @@ function drawShot({ context, at, metre, ink }, { path, speed, damage }, tick) {
   context.lineTo(...point(far));
   context.stroke();
 }
+
+const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
 // A line from a point in a direction in degrees.
 function ray(context, x, y, degrees, length) {

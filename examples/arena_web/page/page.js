@@ -16,7 +16,7 @@ function say(text, isQuiet = false) {
 
 try {
   if (!("WebTransport" in window)) throw new Error("this browser has no WebTransport: use a current Chrome, Edge or Firefox");
-  const { memory } = await init();
+  const { memory } = await init({ module_or_path: "arena_page_bg.wasm" });
   const response = await fetch("server.json");
   if (!response.ok) throw new Error(`server.json: ${response.status}`);
   run(await response.json(), memory);
@@ -57,8 +57,7 @@ function run({ address, hash }, memory) {
   }, 8);
   const show = () => {
     if (!isRunning) return;
-    const snapshot = client.snapshot();
-    state = JSON.parse(snapshot);
+    state = JSON.parse(client.snapshot());
     draw(byId("canvas"), state);
     showScore(state);
     requestAnimationFrame(show);
@@ -88,7 +87,9 @@ function showScore({ matches, teams }) {
   const [match] = Object.values(matches);
   const [one, other] = Object.values(teams);
   if (!match || !other) return;
-  byId("score").textContent = `${one.name} ${one.score} : ${other.score} ${other.name}`;
+  byId("one").textContent = one.name;
+  byId("points").textContent = `${one.score} : ${other.score}`;
+  byId("other").textContent = other.name;
   const [phase, of] = match.phase;
   const winner = phase === "Over" && (teams[of] ? `${teams[of].name} win` : "nobody wins");
   const text = { Waiting: "waiting", Playing: `round ${of}`, Break: `break after round ${of}`, Over: winner }[phase];
@@ -102,7 +103,7 @@ function showStats({ round_trip_ms, packets_lost, agreed, differed }, bytes, tic
   byId("lost").textContent = packets_lost;
   byId("tick").textContent = tick ?? "–";
   const compared = agreed + differed;
-  byId("agreed").textContent = compared ? `${((100 * agreed) / compared).toFixed(1)} % of ticks` : "–";
+  byId("agreed").textContent = compared ? `${((100 * agreed) / compared).toFixed(1)} %` : "–";
 }
 
 // Tells which keys are down, or what a finger on the field asks for.

@@ -32,8 +32,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 ///
 /// If the browser cannot connect within five seconds, the session ends with [`DisconnectReason::Timeout`],
 /// and the client tries again. A browser does not tell a page why it could not connect. So if a client has
-/// never connected, its third failed attempt in a row ends with [`DisconnectReason::Transport`] and a text
-/// that says what to check, and the client gives up. A client that has connected before never gives up.
+/// never connected, an attempt that begins four seconds after the first one is the last: if it fails too, the
+/// reason is [`DisconnectReason::Transport`], with a text that says what to check. A client that has
+/// connected before never gives up for this reason.
 ///
 /// Use it only on the thread that made it: elsewhere it panics, because the objects of a browser belong to
 /// one thread.
@@ -61,6 +62,12 @@ struct Current {
     /// The time at which the WebTransport session is closed, if its session has ended.
     closes_at: Option<Duration>,
 }
+
+/// Engines store it where they require these traits.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<QuicClient>();
+};
 
 impl QuicClient {
     /// Returns a connection to the server at this address. It begins to connect after the first tick of a
@@ -150,7 +157,11 @@ impl QuicClient {
                     closes_at: None,
                 });
             }
-            Err(why) => client.lose_session(DisconnectReason::Transport(why)),
+            Err(why) => {
+                let why =
+                    format!("the browser does not even try to connect to {}: {why}", self.attempts.url());
+                client.lose_session(DisconnectReason::Transport(why));
+            }
         }
     }
 
@@ -185,7 +196,7 @@ impl QuicClient {
         let Some(current) = self.current.as_mut().filter(|current| !current.has_ended) else { return };
         let Some(end) = current.web.take_end().or_else(|| current.silence(now)) else { return };
         current.has_ended = true;
-        let reason = self.attempts.reason_of(end);
+        let reason = self.attempts.reason_of(end, current.begun_at);
         if client.visit().number() == current.session {
             event!(INFO, %reason, "the connection to the server was lost");
             client.lose_session(reason);

@@ -1,7 +1,7 @@
 //! Converts the end of a WebTransport session into the reason why the client's session ends.
 //!
 //! A browser does not tell a page why it could not connect: a wrong certificate looks like a server that does
-//! not run. So the client tries again a few times, and then reports a text that names the usual causes.
+//! not run. So the client tries again for some seconds, and then reports a text that names the usual causes.
 //!
 //! *Invariant:* a client that has connected before never gives up because it cannot connect.
 
@@ -14,8 +14,9 @@ use crate::codes::{FULL, LATE, REFUSED};
 /// If a WebTransport session is not open after this time, the attempt has failed.
 pub(crate) const OPENING: Duration = Duration::from_secs(5);
 
-/// The number of consecutive failed attempts after which a client that has never connected still tries again.
-const MOST_FAILURES: u8 = 2;
+/// If a client has never connected, the last attempt is the first one that begins this time after the
+/// earliest one. Browsers have timeouts of their own, some after four seconds, and then report a failure.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The end of a WebTransport session.
 #[derive(Debug)]
@@ -35,15 +36,15 @@ pub(crate) enum End {
 pub(crate) struct Attempts {
     url: String,
     is_pinned: bool,
-    /// The number of consecutive attempts that have failed.
-    failures: u8,
+    /// When the first attempt began that has failed.
+    failing_since: Option<Duration>,
     has_connected: bool,
 }
 
 impl Attempts {
     /// `is_pinned` says whether the client trusts certificates by their hashes.
     pub(crate) fn new(url: String, is_pinned: bool) -> Self {
-        Self { url, is_pinned, failures: 0, has_connected: false }
+        Self { url, is_pinned, failing_since: None, has_connected: false }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -52,11 +53,11 @@ impl Attempts {
 
     /// Handles that a WebTransport session is open.
     pub(crate) fn succeeded(&mut self) {
-        (self.failures, self.has_connected) = (0, true);
+        self.has_connected = true;
     }
 
-    /// Returns the reason why the client's session ends.
-    pub(crate) fn reason_of(&mut self, end: End) -> DisconnectReason {
+    /// Returns the reason why the client's session ends, if its WebTransport session began at `begun_at`.
+    pub(crate) fn reason_of(&mut self, end: End, begun_at: Duration) -> DisconnectReason {
         let why = match end {
             End::Closed(FULL, _) => return DisconnectReason::Full,
             End::Closed(LATE, _) | End::Lost => return DisconnectReason::Timeout,
@@ -68,8 +69,8 @@ impl Attempts {
             End::NotOpened(text) => text,
             End::Silent => format!("no answer for {} s", OPENING.as_secs()),
         };
-        self.failures = self.failures.saturating_add(1);
-        if self.has_connected || self.failures <= MOST_FAILURES {
+        let failing_since = *self.failing_since.get_or_insert(begun_at);
+        if self.has_connected || begun_at.saturating_sub(failing_since) < PATIENCE {
             return DisconnectReason::Timeout;
         }
         DisconnectReason::Transport(self.advice(&why))
@@ -110,15 +111,20 @@ mod tests {
         Attempts::new("https://10.0.0.1:7777/".to_owned(), is_pinned)
     }
 
+    fn at(secs: u64) -> Duration {
+        Duration::from_secs(secs)
+    }
+
     #[test]
-    fn the_third_failure_in_a_row_says_what_to_do() {
+    fn after_some_seconds_the_reason_says_what_to_do() {
         for (is_pinned, advice) in [(true, "one of the pinned hashes"), (false, "signed by an authority")] {
             let mut attempts = attempts(is_pinned);
-            assert_eq!(attempts.reason_of(End::NotOpened("failed".to_owned())), DisconnectReason::Timeout);
-            assert_eq!(attempts.reason_of(End::Silent), DisconnectReason::Timeout);
-            let DisconnectReason::Transport(text) = attempts.reason_of(End::NotOpened(String::new())) else {
-                panic!("it gives up");
-            };
+            for secs in [100, 101, 103] {
+                let end = End::NotOpened("failed".to_owned());
+                assert_eq!(attempts.reason_of(end, at(secs)), DisconnectReason::Timeout);
+            }
+            let reason = attempts.reason_of(End::NotOpened(String::new()), at(104));
+            let DisconnectReason::Transport(text) = reason else { panic!("it tries again") };
             for part in [attempts.url(), "without a reason", "UDP", advice] {
                 assert!(text.contains(part), "{part}: {text}");
             }
@@ -128,27 +134,28 @@ mod tests {
     #[test]
     fn silence_is_named() {
         let mut attempts = attempts(true);
-        let reasons = [End::Silent, End::Silent, End::Silent].map(|end| attempts.reason_of(end));
+        assert_eq!(attempts.reason_of(End::Silent, at(0)), DisconnectReason::Timeout);
+        let reason = attempts.reason_of(End::Silent, at(6));
         assert!(
-            matches!(&reasons[2], DisconnectReason::Transport(text) if text.contains("no answer for 5 s")),
-            "{reasons:?}"
+            matches!(&reason, DisconnectReason::Transport(text) if text.contains("no answer for 5 s")),
+            "{reason:?}"
         );
     }
 
     #[test]
     fn a_client_that_has_connected_tries_for_ever() {
         let mut attempts = attempts(true);
-        attempts.reason_of(End::Silent);
+        attempts.reason_of(End::Silent, at(0));
         attempts.succeeded();
-        for _ in 0..300 {
-            assert_eq!(attempts.reason_of(End::Silent), DisconnectReason::Timeout);
+        for secs in 1..300 {
+            assert_eq!(attempts.reason_of(End::Silent, at(secs)), DisconnectReason::Timeout);
         }
     }
 
     #[test]
     fn the_code_of_the_server_tells_the_reason() {
         let mut attempts = attempts(true);
-        let mut of = |end| attempts.reason_of(end);
+        let mut of = |end| attempts.reason_of(end, at(100));
         assert_eq!(of(End::Closed(0, "over".to_owned())), DisconnectReason::Timeout);
         assert_eq!(of(End::Closed(1, String::new())), DisconnectReason::Full);
         assert_eq!(of(End::Closed(2, String::new())), DisconnectReason::Timeout);
