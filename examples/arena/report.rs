@@ -73,7 +73,7 @@ impl Outcome {
         println!(
             "calls: {shots} shots, {hits} hits, {} explosions that clients saw {seen} times; {} lines of chat",
             session.explosions,
-            session.chat.len()
+            session.chat.line_count()
         );
         if let Some(HostPlayer { pilot, spawned, despawned, .. }) = &session.host {
             println!(

@@ -47,7 +47,7 @@ fn the_chat_reaches_every_client_once_and_in_order() {
     let (session, outcome) = play("--loss 0.3 --jitter-ms 200 --clients 6 --ticks 900 --seed 5");
     assert!(outcome.is_good());
     let said: u32 = session.guests.iter().map(|guest| guest.pilot.lines_said).sum();
-    assert!(said >= 6 && session.chat.len() == said as usize, "each line was passed on once");
+    assert!(said >= 6 && session.chat.line_count() == said as usize, "each line was passed on once");
     let heard = || session.guests.iter().map(|guest| &guest.pilot.heard);
     let longest = heard().max_by_key(|heard| heard.len()).expect("six clients");
     assert!(heard().all(|heard| longest.ends_with(heard)), "everyone hears the same from its join on");
@@ -68,7 +68,7 @@ fn a_host_plays_with_two_guests_as_one_of_them() {
     let player = &session.server[seat];
     assert!(host.pilot.shots_called > 5 && player.shots_called == host.pilot.shots_called);
     assert!(player.hits_told > 0 && player.hits_felt == player.hits_told);
-    assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.len());
+    assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.line_count());
     assert!(host.pilot.explosions == session.explosions && session.explosions > 0);
     // The notifies of the host count health that players lost. The notifies of each client count the same
     // since the client joined.

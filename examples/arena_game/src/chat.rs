@@ -40,7 +40,7 @@ impl Log {
         &self.lines[self.joined_at.get(&connection).copied().unwrap_or(self.lines.len())..]
     }
 
-    pub fn len(&self) -> usize {
+    pub fn line_count(&self) -> usize {
         self.lines.len()
     }
 }
