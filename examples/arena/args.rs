@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use arena_game::session::Settings;
 use clap::builder::ArgPredicate;
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -52,6 +53,19 @@ pub(crate) struct Args {
     /// End with one line of JSON instead of the tables.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl From<&Args> for Settings {
+    fn from(args: &Args) -> Self {
+        Self {
+            players: (args.clients + u32::from(args.host)).next_multiple_of(2).max(8),
+            ticks: args.ticks,
+            seed: args.seed,
+            has_host: args.host,
+            cheater: args.cheater.then_some(args.clients),
+            has_spectators: false,
+        }
+    }
 }
 
 /// What carries the packets of a match in one process.

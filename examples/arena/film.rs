@@ -4,9 +4,9 @@
 
 use repl::prelude::*;
 
-use crate::model::Player;
-use crate::plane::Vec2;
-use crate::session::Session;
+use arena_game::model::Player;
+use arena_game::plane::Vec2;
+use arena_game::session::Session;
 
 /// The number of ticks from one frame to the next: a second has fifteen frames.
 pub(crate) const FRAME_TICKS: u32 = 4;

@@ -1,12 +1,9 @@
 //! Clients fight in a small arena on a server, over a network that delays, loses and reorders packets. Bots
 //! play the players without a client. At the end each client must have exactly the state that it may see.
 //!
-//! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how. Then
-//! read `calls.rs`, which declares the messages and the remote calls, and `pilot.rs`, which plays on a
-//! client. `game.rs`, `bots.rs` and `pack.rs` change the objects on the server, `sight.rs` decides who sees
-//! what, `chat.rs` is the chat, and `session.rs` and `guest.rs` move the packets, over the network of
-//! `simulated.rs`. `host.rs` plays in the process of the server. `film.rs` records a match, `picture.rs`
-//! draws it and `watch.rs` shows it on a terminal. The other files check and report.
+//! The game itself is the package `examples/arena_game`, which the example `arena_web` shares: begin there
+//! with `model.rs`. `simulated.rs` is the network. `film.rs` records a match, `picture.rs` draws it and
+//! `watch.rs` shows it on a terminal. The other files read the arguments, check and report.
 //!
 //! With the feature `quic` the match can also run over UDP, encrypted: with `serve` and `join` the server and
 //! each client have their own processes, and with `--transport quic` all run in one process. This code is in
@@ -19,51 +16,31 @@
 mod support;
 
 mod args;
-mod bots;
-mod calls;
-mod chat;
 mod film;
-mod game;
-mod guest;
-mod host;
-#[cfg(feature = "quic")]
-#[path = "../support/metronome.rs"]
-mod metronome;
-mod model;
 #[cfg(not(feature = "quic"))]
 #[path = "offline.rs"]
 mod online;
 #[cfg(feature = "quic")]
 mod online;
-mod pace;
-mod pack;
 mod picture;
-mod pilot;
-mod plan;
-mod plane;
 mod report;
-mod secrets;
-mod session;
-mod sight;
 mod simulated;
 #[cfg(test)]
 mod tests;
-mod transport;
-mod view;
 mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
 
+use arena_game::pace::Pace;
+use arena_game::session::Session;
+use arena_game::transport::Transport;
 use args::{Args, Carrier, Command};
 use clap::Parser;
 use film::Film;
-use pace::Pace;
 use report::Outcome;
-use session::Session;
 use simulated::Simulated;
 use support::Progress;
-use transport::Transport;
 use watch::Screen;
 
 fn main() -> ExitCode {

@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use crate::args::{Join, Serve};
-use crate::transport::Transport;
+use arena_game::transport::Transport;
 
 pub(crate) fn serve(_: &Serve) -> Result<bool, Box<dyn Error>> {
     Err(advice())

@@ -5,9 +5,9 @@
 use std::fmt::Write;
 
 use crate::film::{FRAME_TICKS, Film};
-use crate::game::TICKS_PER_SECOND;
-use crate::plane::{EDGE, Vec2};
-use crate::session::Session;
+use arena_game::game::TICKS_PER_SECOND;
+use arena_game::plane::{EDGE, Vec2};
+use arena_game::session::Session;
 
 /// The length of the sides of the map, and the height of the curve below it.
 const SIDE: f64 = 640.0;

@@ -4,10 +4,10 @@
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
 use crate::args::Args;
-use crate::game::{Arena, TICKS_PER_SECOND};
-use crate::host::HostPlayer;
-use crate::model::Player;
-use crate::session::Session;
+use arena_game::game::{Arena, TICKS_PER_SECOND};
+use arena_game::host::HostPlayer;
+use arena_game::model::Player;
+use arena_game::session::Session;
 
 /// The outcome of a run.
 pub(crate) struct Outcome {
@@ -73,7 +73,7 @@ impl Outcome {
         println!(
             "calls: {shots} shots, {hits} hits, {} explosions that clients saw {seen} times; {} lines of chat",
             session.explosions,
-            session.chat.len()
+            session.chat.line_count()
         );
         if let Some(HostPlayer { pilot, spawned, despawned, .. }) = &session.host {
             println!(

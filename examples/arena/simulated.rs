@@ -9,8 +9,8 @@ use repl::prelude::*;
 use repl::sim::{LinkConditions, LinkId, Network, PeerId};
 
 use crate::args::Args;
-use crate::guest::Guest;
-use crate::transport::{Carried, Show, Transport};
+use arena_game::guest::Guest;
+use arena_game::transport::{Carried, Show, Transport};
 
 const SERVER: PeerId = PeerId(0);
 

@@ -7,13 +7,13 @@ use clap::Parser;
 use repl::prelude::*;
 
 use crate::args::Args;
-use crate::calls::{Input, MOST_FIRE_TICKS, SHOT_TICKS};
-use crate::game::{Arena, TICKS_PER_SECOND};
-use crate::guest::Guest;
-use crate::model::Player;
-use crate::plane::{EDGE, distance};
 use crate::report::Outcome;
-use crate::session::Session;
+use arena_game::calls::{Input, MOST_FIRE_TICKS, SHOT_TICKS};
+use arena_game::game::{Arena, TICKS_PER_SECOND};
+use arena_game::guest::Guest;
+use arena_game::model::Player;
+use arena_game::plane::{EDGE, distance};
+use arena_game::session::Session;
 
 /// Plays a whole match.
 fn play(line: &str) -> (Session, Outcome) {
@@ -47,7 +47,7 @@ fn the_chat_reaches_every_client_once_and_in_order() {
     let (session, outcome) = play("--loss 0.3 --jitter-ms 200 --clients 6 --ticks 900 --seed 5");
     assert!(outcome.is_good());
     let said: u32 = session.guests.iter().map(|guest| guest.pilot.lines_said).sum();
-    assert!(said >= 6 && session.chat.len() == said as usize, "each line was passed on once");
+    assert!(said >= 6 && session.chat.line_count() == said as usize, "each line was passed on once");
     let heard = || session.guests.iter().map(|guest| &guest.pilot.heard);
     let longest = heard().max_by_key(|heard| heard.len()).expect("six clients");
     assert!(heard().all(|heard| longest.ends_with(heard)), "everyone hears the same from its join on");
@@ -68,14 +68,14 @@ fn a_host_plays_with_two_guests_as_one_of_them() {
     let player = &session.server[seat];
     assert!(host.pilot.shots_called > 5 && player.shots_called == host.pilot.shots_called);
     assert!(player.hits_told > 0 && player.hits_felt == player.hits_told);
-    assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.len());
+    assert!(host.pilot.lines_said > 0 && host.pilot.heard.len() == session.chat.line_count());
     assert!(host.pilot.explosions == session.explosions && session.explosions > 0);
     // The notifies of the host count health that players lost. The notifies of each client count the same
     // since the client joined.
     for guest in &session.guests {
         let copies = guest.client.objects::<Player>();
         let seen: u32 = copies.map(|(_, player)| player.damage_seen).sum();
-        assert!(seen > 0 && seen <= crate::host::HostPlayer::damage_seen(&session.server));
+        assert!(seen > 0 && seen <= arena_game::host::HostPlayer::damage_seen(&session.server));
     }
 }
 
@@ -116,7 +116,7 @@ fn honest_clients_are_never_rejected_however_bad_the_network_is() {
 fn a_shot_of_a_dead_player_has_no_effect_and_is_no_reason_to_reject() {
     let mut player = Player { fire_ticks: SHOT_TICKS, ..Player::default() };
     let caller = Server::new(ServerConfig::default()).connect(std::time::Duration::ZERO);
-    let call = crate::calls::PlayerCall::Fire { at: [1.0; 2] };
+    let call = arena_game::calls::PlayerCall::Fire { at: [1.0; 2] };
     assert!(!player.is_alive() && player.allows(caller, &call));
     player.fire([1.0; 2]);
     assert_eq!(player.mind.aims_at, None);
@@ -129,7 +129,7 @@ fn a_shot_of_a_dead_player_has_no_effect_and_is_no_reason_to_reject() {
 #[test]
 fn a_client_can_neither_leave_the_field_nor_run_faster() {
     let mut server = Server::new(ServerConfig::default());
-    crate::calls::register(&mut server);
+    arena_game::calls::register(&mut server);
     let mut arena = Arena::new(&mut server, 8, 600, 1);
     let connection = server.connect(std::time::Duration::ZERO);
     let me = arena.players[0];

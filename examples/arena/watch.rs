@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use crate::film::FRAME_TICKS;
-use crate::game::TICKS_PER_SECOND;
-use crate::plane::{EDGE, Vec2};
 use crate::report;
-use crate::session::Session;
+use arena_game::game::TICKS_PER_SECOND;
+use arena_game::plane::{EDGE, Vec2};
+use arena_game::session::Session;
 
 const COLUMNS: usize = 66;
 const ROWS: usize = 22;

@@ -2,16 +2,17 @@
 //!
 //! *Invariant:* the same code plays a match here and on the simulated network. Only the transport differs.
 
-mod census;
-mod ear;
-mod loopback;
 mod venue;
 mod visitor;
 
 use std::error::Error;
+use std::net::Ipv4Addr;
+
+use arena_game::online::loopback::Loopback;
+use repl::quic::{Identity, QuicConfig};
 
 use crate::args::{Join, Serve};
-use crate::transport::Transport;
+use arena_game::transport::Transport;
 
 /// Where the certificate of the server is, from the working directory. Clients on the same machine read it
 /// there.
@@ -29,5 +30,7 @@ pub(crate) fn join(args: &Join) -> Result<bool, Box<dyn Error>> {
 
 /// Returns the transport between a server and clients in this process.
 pub(crate) fn loopback() -> Result<Box<dyn Transport>, Box<dyn Error>> {
-    Ok(Box::new(loopback::Loopback::open()?))
+    let identity = Identity::development(CERTIFICATE)?;
+    let address = (Ipv4Addr::LOCALHOST, 0).into();
+    Ok(Box::new(Loopback::listen(address, &identity, QuicConfig::default())?))
 }

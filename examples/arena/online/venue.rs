@@ -8,15 +8,15 @@ use std::error::Error;
 use std::io;
 
 use repl::prelude::*;
-use repl::quic::Identity;
+use repl::quic::{Identity, QuicConfig};
 
-use super::loopback::Loopback;
-use super::{CERTIFICATE, census};
+use super::CERTIFICATE;
 use crate::args::Serve;
-use crate::game::TICKS_PER_SECOND;
-use crate::metronome::Metronome;
-use crate::pace::Pace;
-use crate::session::{self, Settings};
+use arena_game::census;
+use arena_game::game::TICKS_PER_SECOND;
+use arena_game::online::loopback::Loopback;
+use arena_game::pace::Pace;
+use arena_game::session::{self, Settings};
 
 /// For `LAST_LOOK` ticks after the match, clients receive its last state. Then, for `FAREWELL` ticks, they
 /// receive the end of their sessions.
@@ -33,7 +33,7 @@ pub(super) struct Venue {
 impl Venue {
     pub(super) fn open(args: &Serve) -> Result<Self, Box<dyn Error>> {
         let identity = Identity::development(CERTIFICATE)?;
-        let socket = Loopback::listen(args.address, &identity)?;
+        let socket = Loopback::listen(args.address, &identity, QuicConfig::default())?;
         println!("listening on {}", socket.address()?);
         println!("certificate in {CERTIFICATE}; clients on other machines: join --pin {}", identity.hash());
         let settings = Settings {
@@ -42,9 +42,9 @@ impl Venue {
             seed: args.seed,
             has_host: false,
             cheater: None,
+            has_spectators: false,
         };
-        let pace = Pace::Real(Metronome::at_hz(TICKS_PER_SECOND));
-        let mut session = session::Session::new(settings, Box::new(socket), pace);
+        let mut session = session::Session::new(settings, Box::new(socket), Pace::real());
         census::register(&mut session.server);
         Ok(Self { session, bytes_told: BTreeMap::new() })
     }

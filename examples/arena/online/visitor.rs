@@ -11,13 +11,13 @@ use repl::prelude::*;
 use repl::quic::{CertificateHash, QuicClient, Trust};
 
 use super::CERTIFICATE;
-use super::census::{self, Census};
 use crate::args::Join;
-use crate::game::TICKS_PER_SECOND;
-use crate::guest::Guest;
-use crate::metronome::Metronome;
-use crate::model::Player;
-use crate::pilot::Pilot;
+use arena_game::census::{self, Census};
+use arena_game::game::TICKS_PER_SECOND;
+use arena_game::guest::Guest;
+use arena_game::model::Player;
+use arena_game::pace::Pace;
+use arena_game::pilot::Pilot;
 
 /// How many ticks a client continues after it has left, so that the server learns that it has left.
 const FAREWELL: u32 = TICKS_PER_SECOND / 4;
@@ -46,7 +46,7 @@ struct Tally {
 pub(super) struct Visitor {
     guest: Guest,
     quic: QuicClient,
-    metronome: Metronome,
+    pace: Pace,
     tally: Tally,
 }
 
@@ -64,7 +64,7 @@ impl Visitor {
         Ok(Self {
             guest,
             quic: QuicClient::new(args.address, &trust)?,
-            metronome: Metronome::at_hz(TICKS_PER_SECOND),
+            pace: Pace::real(),
             tally: Tally::default(),
         })
     }
@@ -91,7 +91,7 @@ impl Visitor {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        let now = self.metronome.tick();
+        let now = self.pace.tick();
         self.quic.receive(&mut self.guest.client, now)?;
         self.compare(now);
         self.guest.tick(now);

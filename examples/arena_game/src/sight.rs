@@ -18,8 +18,8 @@ const PICKUP_SIGHT: f32 = 20.0;
 
 /// The objects that are hidden from each connection, and the player that each connection owns.
 #[derive(Default)]
-pub(crate) struct Sight {
-    pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
+pub struct Sight {
+    pub seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
     hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
     /// For each client and object, the tick in which the server learned that the client has acknowledged the
     /// object's opening (its first update).
@@ -28,7 +28,7 @@ pub(crate) struct Sight {
 
 impl Sight {
     /// Gives a client that has joined the next player without an owner.
-    pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
+    pub fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
         let free = arena.players.iter().copied().find(|&player| server.object_info(player).owner().is_none());
         let Some(player) = free else { return };
         server.object(player).set_owner(Some(connection)).set_remote_role(Role::AutonomousProxy);
@@ -41,14 +41,14 @@ impl Sight {
     }
 
     /// Lets a bot play the player of a client that left.
-    pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
+    pub fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
         let Some(player) = self.seats.remove(&connection) else { return };
         server.object(player).set_owner(None).set_remote_role(Role::SimulatedProxy);
     }
 
     /// Decides again which objects each connection sees. Call it in each tick, after the rules of the game
     /// and before `Server::tick`.
-    pub(crate) fn look(&mut self, server: &mut Server, arena: &Arena) {
+    pub fn look(&mut self, server: &mut Server, arena: &Arena) {
         for (connection, seat) in self.seats.clone() {
             let (here, team) = (server[seat].position, server[seat].team);
             for &player in &arena.players {
@@ -75,12 +75,12 @@ impl Sight {
     }
 
     /// Returns whether a connection may see an object.
-    pub(crate) fn sees<T>(&self, server: &Server, connection: ConnectionId, object: ObjectRef<T>) -> bool {
+    pub fn sees<T>(&self, server: &Server, connection: ConnectionId, object: ObjectRef<T>) -> bool {
         server.contains(object) && !self.hidden.contains(&(connection, object.erase()))
     }
 
     /// Returns whether a packet to a connection may hold a secret now.
-    pub(crate) fn may_see(&self, server: &Server, connection: ConnectionId, secret: &Drawn) -> bool {
+    pub fn may_see(&self, server: &Server, connection: ConnectionId, secret: &Drawn) -> bool {
         let is_owner = server.object_info(secret.object).owner() == Some(connection);
         let allowed = match secret.rule {
             Rule::OwnerOnly => is_owner,
@@ -95,7 +95,7 @@ impl Sight {
 
     /// Records that a client has acknowledged the openings of all objects that it has. Call it when the
     /// client has acknowledged everything.
-    pub(crate) fn settled(&mut self, connection: ConnectionId, client: &Client, arena: &Arena) {
+    pub fn settled(&mut self, connection: ConnectionId, client: &Client, arena: &Arena) {
         let players = arena.players.iter().map(|player| player.erase());
         let turrets = arena.turrets.iter().map(|turret| turret.erase());
         for object in players.chain(turrets).filter(|&object| client.contains(object)) {

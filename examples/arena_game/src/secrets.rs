@@ -14,7 +14,14 @@ use repl::sim::Rng;
 
 /// A value that is written as 16 bytes in one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Secret([u64; 2]);
+pub struct Secret([u64; 2]);
+
+impl Secret {
+    /// Returns the bytes, as two numbers.
+    pub fn halves(self) -> [u64; 2] {
+        self.0
+    }
+}
 
 impl NetSerialize for Secret {
     const WIRE_NAME: &'static str = "Secret";
@@ -33,7 +40,7 @@ repl::leaf!(Secret);
 
 /// The rule that decides who may see a secret. The rule is the condition of the secret's property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub enum Rule {
     OwnerOnly,
     SkipOwner,
     InitialOnly,
@@ -41,16 +48,16 @@ pub(crate) enum Rule {
 
 /// A secret that was chosen, without its first half: with its object and rule.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drawn {
+pub struct Drawn {
     second_half: u64,
-    pub(crate) object: ObjectRef<()>,
-    pub(crate) rule: Rule,
+    pub object: ObjectRef<()>,
+    pub rule: Rule,
     /// The tick in which the secret was chosen.
-    pub(crate) tick: u32,
+    pub tick: u32,
 }
 
 /// All secrets that were ever chosen.
-pub(crate) struct Secrets {
+pub struct Secrets {
     rng: Rng,
     by_first_half: HashMap<u64, Drawn>,
     /// One bit for each of the 65,536 values of 16 bits: set if some secret begins with this value. So the
@@ -60,12 +67,12 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// Returns an empty set of secrets.
-    pub(crate) fn new(rng: Rng) -> Self {
+    pub fn new(rng: Rng) -> Self {
         Self { rng, by_first_half: HashMap::new(), beginnings: vec![0; (1 << 16) / 64] }
     }
 
     /// Chooses a new secret for a property of an object under this rule.
-    pub(crate) fn draw<T>(&mut self, object: ObjectRef<T>, rule: Rule, tick: u32) -> Secret {
+    pub fn draw<T>(&mut self, object: ObjectRef<T>, rule: Rule, tick: u32) -> Secret {
         let [first, second] = [self.rng.next_u64(), self.rng.next_u64()];
         let drawn = Drawn { second_half: second, object: object.erase(), rule, tick };
         self.by_first_half.insert(first, drawn);
@@ -74,14 +81,14 @@ impl Secrets {
     }
 
     /// Returns whether the secret was chosen for that object under that rule.
-    pub(crate) fn belongs<T>(&self, secret: Secret, object: ObjectRef<T>, rule: Rule) -> bool {
+    pub fn belongs<T>(&self, secret: Secret, object: ObjectRef<T>, rule: Rule) -> bool {
         self.by_first_half
             .get(&secret.0[0])
             .is_some_and(|drawn| drawn.object == object.erase() && drawn.rule == rule)
     }
 
     /// Appends to `found` all secrets that begin at any bit of the packet. O(bits).
-    pub(crate) fn find(&self, packet: &[u8], found: &mut Vec<Drawn>) {
+    pub fn find(&self, packet: &[u8], found: &mut Vec<Drawn>) {
         let bits = packet.len() * 8;
         for at in 0..=bits.saturating_sub(128) {
             let window = window(packet, at);

@@ -12,12 +12,12 @@ use crate::secrets::Rule;
 use crate::sight::Sight;
 
 /// Computes from the server's objects what one client must have, and compares.
-pub(crate) struct View<'a> {
-    pub(crate) server: &'a Server,
-    pub(crate) arena: &'a Arena,
-    pub(crate) sight: &'a Sight,
-    pub(crate) client: &'a Client,
-    pub(crate) connection: ConnectionId,
+pub struct View<'a> {
+    pub server: &'a Server,
+    pub arena: &'a Arena,
+    pub sight: &'a Sight,
+    pub client: &'a Client,
+    pub connection: ConnectionId,
 }
 
 /// Pairs of a property and whether the client's value is right.
@@ -25,7 +25,7 @@ type Checks = Vec<(&'static str, bool)>;
 
 impl View<'_> {
     /// Returns the first wrong property, or `None` if the client has exactly the values that it may see.
-    pub(crate) fn first_difference(&self) -> Option<String> {
+    pub fn first_difference(&self) -> Option<String> {
         let arena = self.arena;
         self.class(&[arena.game], Self::of_match)
             .or_else(|| self.class(&arena.teams, Self::of_team))

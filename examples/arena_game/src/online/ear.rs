@@ -13,9 +13,9 @@ use repl_link::parts::{Maker, Roster, ServerHandshake};
 use crate::transport::Show;
 
 /// A server, and the callback that gets its packets.
-pub(super) struct Ear<'a> {
-    pub(super) server: &'a mut Server,
-    pub(super) show: Show<'a>,
+pub(crate) struct Ear<'a> {
+    pub server: &'a mut Server,
+    pub show: Show<'a>,
 }
 
 impl Host for Ear<'_> {

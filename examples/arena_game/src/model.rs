@@ -15,16 +15,16 @@ use crate::secrets::Secret;
 
 /// The match. There is one object of this class.
 #[derive(Replicated, Default)]
-pub(crate) struct Match {
+pub struct Match {
     #[replicated(notify = on_phase)]
-    pub(crate) phase: Phase,
+    pub phase: Phase,
     #[replicated(range = 0..=900, saturate)]
-    pub(crate) seconds_left: u16,
+    pub seconds_left: u16,
     /// The best player of each team, in the order of the teams.
     #[replicated(max_len = 2)]
-    pub(crate) leaders: Vec<ObjectRef<Player>>,
+    pub leaders: Vec<ObjectRef<Player>>,
     /// On a client: how many times its notify has seen a phase other than `Waiting` end.
-    pub(crate) phases_seen: u32,
+    pub phases_seen: u32,
 }
 
 impl Match {
@@ -35,7 +35,7 @@ impl Match {
 
 /// An enum with data is one value and is sent whole.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub(crate) enum Phase {
+pub enum Phase {
     #[default]
     Waiting,
     Playing {
@@ -52,110 +52,110 @@ pub(crate) enum Phase {
 
 /// One of two teams.
 #[derive(Replicated, Default)]
-pub(crate) struct Team {
+pub struct Team {
     #[replicated(condition = InitialOnly, max_len = 24)]
-    pub(crate) name: String,
+    pub name: String,
     #[replicated]
-    pub(crate) score: u16,
+    pub score: u16,
     #[replicated(max_len = 8)]
-    pub(crate) turrets: Vec<ObjectRef<Turret>>,
+    pub turrets: Vec<ObjectRef<Turret>>,
 }
 
 /// A fighter. A client that joins becomes the owner of a player and plays it. A bot plays the others.
 #[derive(Replicated, Default)]
-pub(crate) struct Player {
+pub struct Player {
     #[replicated(condition = InitialOnly, max_len = 24)]
-    pub(crate) name: String,
+    pub name: String,
     #[replicated]
-    pub(crate) team: ObjectRef<Team>,
+    pub team: ObjectRef<Team>,
     #[replicated(quantize(step = 0.01, range = -25.0..=25.0))]
-    pub(crate) position: Vec2,
+    pub position: Vec2,
     /// The direction in degrees. The owner does not need this value, because the owner chooses the direction.
     #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
-    pub(crate) heading: f32,
+    pub heading: f32,
     #[replicated(range = 0..=100, notify = on_health)]
-    pub(crate) health: u8,
+    pub health: u8,
     #[replicated(condition = OwnerOnly, range = 0..=99)]
-    pub(crate) ammo: u8,
+    pub ammo: u8,
     #[replicated]
-    pub(crate) weapon: Weapon,
+    pub weapon: Weapon,
     /// The reference is null on a client while the client does not see the target, and becomes valid again
     /// when the client sees it.
     #[replicated]
-    pub(crate) target: ObjectRef<Self>,
+    pub target: ObjectRef<Self>,
     #[replicated(max_len = 8)]
-    pub(crate) perks: Vec<Perk>,
+    pub perks: Vec<Perk>,
     /// The supplies that the player carries. An update contains only the supplies that were added, changed or
     /// removed.
     #[replicated]
-    pub(crate) pack: FastArray<Supply>,
+    pub pack: FastArray<Supply>,
     /// The keys to the turrets that the player holds. Only the player's owner sees the keys.
     #[replicated(condition = OwnerOnly)]
-    pub(crate) keys: FastArray<Key>,
+    pub keys: FastArray<Key>,
     #[replicated]
-    pub(crate) shield: Option<Shield>,
+    pub shield: Option<Shield>,
     /// Sent only to the owner during a round, and to everyone between rounds.
     #[replicated(atomic, condition = Dynamic)]
-    pub(crate) tally: Tally,
+    pub tally: Tally,
     /// The end of a launcher's beam. The property is switched off together with the beam.
     #[replicated(condition = Custom, quantize(step = 0.1, range = -25.0..=25.0))]
-    pub(crate) laser: Vec2,
+    pub laser: Vec2,
     /// Health lost so far. The property is switched on for the connections of players with a scanner.
     #[replicated(condition = Custom)]
-    pub(crate) wounds: u32,
+    pub wounds: u32,
     #[replicated(condition = SimulatedOnly)]
-    pub(crate) gait: Gait,
+    pub gait: Gait,
     #[replicated(condition = AutonomousOnly, range = 0..=100)]
-    pub(crate) stamina: u8,
+    pub stamina: u8,
     #[replicated(condition = OwnerOnly, with = tenths)]
-    pub(crate) respawn_in: Duration,
+    pub respawn_in: Duration,
     /// Changes rarely, so the server compares it only when it is marked.
     #[replicated(push)]
-    pub(crate) emote: Option<char>,
+    pub emote: Option<char>,
     /// Only the client that owns the player sees this value. A client that becomes the owner again shows the
     /// value that it had before.
     #[replicated(condition = OwnerOnly)]
-    pub(crate) owners_secret: Secret,
+    pub owners_secret: Secret,
     /// All clients except the owner see this value.
     #[replicated(condition = SkipOwner)]
-    pub(crate) others_secret: Secret,
+    pub others_secret: Secret,
     /// From time to time the server replaces the value by a new random value. Only clients that receive the
     /// player for the first time receive the new value.
     #[replicated(condition = InitialOnly)]
-    pub(crate) first_secret: Secret,
+    pub first_secret: Secret,
 
     /// On the server: what the player is about to do.
-    pub(crate) mind: Mind,
+    pub mind: Mind,
     /// On the server: the saved ticks that shots of the client use up. Each tick adds one, up to
     /// `MOST_FIRE_TICKS`, and each call of `fire` takes away `SHOT_TICKS`.
-    pub(crate) fire_ticks: u32,
+    pub fire_ticks: u32,
     /// On the server: how many shots the client called.
-    pub(crate) shots_called: u32,
+    pub shots_called: u32,
     /// On the server: how many calls of `hit` the server sent to the player's owner.
-    pub(crate) hits_told: u32,
+    pub hits_told: u32,
     /// On the owner's side: how many calls of `hit` arrived.
-    pub(crate) hits_felt: u32,
+    pub hits_felt: u32,
     /// On the owner's side: who hit the player last.
-    pub(crate) hit_by: ObjectRef<Self>,
+    pub hit_by: ObjectRef<Self>,
     /// On a client, or on the server for its host: how much health the player has lost, as counted by
     /// notifies.
-    pub(crate) damage_seen: u32,
+    pub damage_seen: u32,
     /// On a client, or on the server for its host: how many times the player has died, as counted by
     /// notifies.
-    pub(crate) deaths_seen: u32,
+    pub deaths_seen: u32,
 }
 
 impl Player {
-    pub(crate) const TALLY: PropertyIndex<Self> = Self::LAYOUT.property("tally");
-    pub(crate) const LASER: PropertyIndex<Self> = Self::LAYOUT.property("laser");
-    pub(crate) const WOUNDS: PropertyIndex<Self> = Self::LAYOUT.property("wounds");
-    pub(crate) const EMOTE: PropertyIndex<Self> = Self::LAYOUT.property("emote");
+    pub const TALLY: PropertyIndex<Self> = Self::LAYOUT.property("tally");
+    pub const LASER: PropertyIndex<Self> = Self::LAYOUT.property("laser");
+    pub const WOUNDS: PropertyIndex<Self> = Self::LAYOUT.property("wounds");
+    pub const EMOTE: PropertyIndex<Self> = Self::LAYOUT.property("emote");
 
-    pub(crate) fn is_alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         self.health > 0
     }
 
-    pub(crate) fn has(&self, kind: PerkKind) -> bool {
+    pub fn has(&self, kind: PerkKind) -> bool {
         self.perks.iter().any(|perk| perk.kind == kind)
     }
 
@@ -168,17 +168,17 @@ impl Player {
 /// The next actions of a player. They are chosen by a bot, or by the client that plays the player. Times are
 /// in ticks.
 #[derive(Default)]
-pub(crate) struct Mind {
-    pub(crate) goal: Vec2,
+pub struct Mind {
+    pub goal: Vec2,
     /// Where to shoot as soon as the weapon is ready.
-    pub(crate) aims_at: Option<Vec2>,
-    pub(crate) cooldown: u32,
-    pub(crate) cloaked: u32,
-    pub(crate) laser_on: bool,
+    pub aims_at: Option<Vec2>,
+    pub cooldown: u32,
+    pub cloaked: u32,
+    pub laser_on: bool,
 }
 
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub(crate) enum Weapon {
+pub enum Weapon {
     #[default]
     Unarmed,
     Blaster {
@@ -194,7 +194,7 @@ pub(crate) enum Weapon {
 
 impl Weapon {
     /// Returns how many ticks pass from a shot with this weapon to the next one.
-    pub(crate) fn load_ticks(&self) -> u32 {
+    pub fn load_ticks(&self) -> u32 {
         match self {
             Self::Blaster { heat: ..=6 } => 14,
             Self::Blaster { .. } => 40,
@@ -206,14 +206,14 @@ impl Weapon {
 /// An element of a list. If one field of one element changes, only that field is sent.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
-pub(crate) struct Perk {
-    pub(crate) kind: PerkKind,
+pub struct Perk {
+    pub kind: PerkKind,
     #[replicated(bits = 5)]
-    pub(crate) seconds_left: u8,
+    pub seconds_left: u8,
 }
 
 #[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum PerkKind {
+pub enum PerkKind {
     #[default]
     Haste,
     /// Shows the player who has it how much health each player has lost (`Player::wounds`).
@@ -224,17 +224,17 @@ pub(crate) enum PerkKind {
 
 /// An item of a pack. An item keeps its id wherever it is in the array, and only its changes are sent.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Supply {
-    pub(crate) kind: SupplyKind,
+pub struct Supply {
+    pub kind: SupplyKind,
     #[replicated(range = 0..=99)]
-    pub(crate) amount: u8,
+    pub amount: u8,
     /// The player who lost the supply. The reference is null if nobody lost it. The reference is also null on
     /// clients that do not see that player now.
-    pub(crate) loser: ObjectRef<Player>,
+    pub loser: ObjectRef<Player>,
 }
 
 #[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SupplyKind {
+pub enum SupplyKind {
     #[default]
     Rounds,
     Bandages,
@@ -242,29 +242,29 @@ pub(crate) enum SupplyKind {
 
 /// A key to a turret. Each player who captures the turret gets a new code.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
-pub(crate) struct Key {
-    pub(crate) turret: ObjectRef<Turret>,
-    pub(crate) code: Secret,
+pub struct Key {
+    pub turret: ObjectRef<Turret>,
+    pub code: Secret,
 }
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
-pub(crate) struct Shield {
+pub struct Shield {
     #[replicated(range = 0..=50)]
-    pub(crate) strength: u8,
-    pub(crate) giver: ObjectRef<Turret>,
+    pub strength: u8,
+    pub giver: ObjectRef<Turret>,
 }
 
 /// Kills and deaths belong together: no client ever sees one without the other.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
-pub(crate) struct Tally {
-    pub(crate) kills: u16,
-    pub(crate) deaths: u16,
+pub struct Tally {
+    pub kills: u16,
+    pub deaths: u16,
 }
 
 #[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Gait {
+pub enum Gait {
     #[default]
     Standing,
     Running,
@@ -275,37 +275,37 @@ pub(crate) enum Gait {
 /// damage need not be sent.
 #[derive(Replicated, Clone, Default)]
 #[replicated(callbacks)]
-pub(crate) struct Projectile {
+pub struct Projectile {
     #[replicated]
-    pub(crate) shooter: ObjectRef<Player>,
+    pub shooter: ObjectRef<Player>,
     #[replicated]
-    pub(crate) prey: ObjectRef<Player>,
+    pub prey: ObjectRef<Player>,
     #[replicated(atomic)]
-    pub(crate) path: Path,
+    pub path: Path,
     #[replicated(range = 0..=100)]
-    pub(crate) damage: u8,
+    pub damage: u8,
     /// Metres per second.
     #[replicated]
-    pub(crate) speed: f32,
+    pub speed: f32,
     /// On the server: whether the projectile explodes where it hits.
-    pub(crate) explodes: bool,
+    pub explodes: bool,
     /// On the server: when the projectile expires.
-    pub(crate) expires_at_tick: u32,
+    pub expires_at_tick: u32,
     /// On a client: whether the muzzle flash was shown.
-    pub(crate) flashed: bool,
+    pub flashed: bool,
 }
 
 impl Projectile {
-    pub(crate) fn bolt() -> Self {
+    pub fn bolt() -> Self {
         Self { damage: 20, speed: 26.0, ..Self::default() }
     }
 
-    pub(crate) fn rocket() -> Self {
+    pub fn rocket() -> Self {
         Self { damage: 45, speed: 14.0, explodes: true, ..Self::default() }
     }
 
     /// Returns the position. Both sides compute the position from the path, so only a new path is sent.
-    pub(crate) fn position(&self, tick: u32) -> Vec2 {
+    pub fn position(&self, tick: u32) -> Vec2 {
         let seconds = tick.saturating_sub(self.path.since_tick) as f32 / 60.0;
         crate::plane::along(self.path.from, self.path.direction, self.speed * seconds)
     }
@@ -321,27 +321,27 @@ impl Callbacks for Projectile {
 /// another.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
-pub(crate) struct Path {
+pub struct Path {
     #[replicated(quantize(step = 0.01, range = -60.0..=60.0), saturate)]
-    pub(crate) from: Vec2,
+    pub from: Vec2,
     /// A vector of length one.
     #[replicated(quantize(step = 0.001, range = -1.0..=1.0), saturate)]
-    pub(crate) direction: Vec2,
+    pub direction: Vec2,
     #[replicated(bits = 20)]
-    pub(crate) since_tick: u32,
+    pub since_tick: u32,
 }
 
 /// A pickup. Clients see the pickups near their player.
 #[derive(Replicated, Default)]
-pub(crate) struct Pickup {
+pub struct Pickup {
     #[replicated(condition = InitialOnly)]
-    pub(crate) kind: PickupKind,
+    pub kind: PickupKind,
     #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]
-    pub(crate) position: Vec2,
+    pub position: Vec2,
 }
 
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub(crate) enum PickupKind {
+pub enum PickupKind {
     #[default]
     Health,
     Ammo {
@@ -355,39 +355,39 @@ pub(crate) enum PickupKind {
 
 /// A gun on a mast. A player who stands next to the turret becomes its owner.
 #[derive(Replicated, Default)]
-pub(crate) struct Turret {
+pub struct Turret {
     #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]
-    pub(crate) position: Vec2,
+    pub position: Vec2,
     /// Degrees.
     #[replicated(quantize(step = 3.0, range = 0.0..=360.0))]
-    pub(crate) heading: f32,
+    pub heading: f32,
     #[replicated]
-    pub(crate) holder: ObjectRef<Player>,
+    pub holder: ObjectRef<Player>,
     /// Opens the turret. Only the turret's owner sees the code, and each owner gets a new one.
     #[replicated(condition = OwnerOnly)]
-    pub(crate) code: Secret,
+    pub code: Secret,
     /// Hidden from the owner of the turret.
     #[replicated(condition = SkipOwner)]
-    pub(crate) others_secret: Secret,
+    pub others_secret: Secret,
     #[replicated(condition = InitialOnly)]
-    pub(crate) first_secret: Secret,
+    pub first_secret: Secret,
 }
 
 /// The wire form of a duration: tenths of a second, at most 10 s.
-pub(crate) mod tenths {
+pub mod tenths {
     use std::time::Duration;
 
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
     const MOST: u64 = 100;
 
-    pub(crate) fn of(time: &Duration) -> u64 {
+    pub fn of(time: &Duration) -> u64 {
         (time.as_millis() as u64).div_ceil(100)
     }
 
-    pub(crate) const NAME: &str = "tenths";
+    pub const NAME: &str = "tenths";
 
-    pub(crate) fn write(time: &Duration, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub fn write(time: &Duration, writer: &mut BitWriter) -> Result<(), WriteError> {
         match of(time) {
             tenths @ 0..=MOST => writer.write_bits(tenths, 7),
             _ => return Err(WriteError::OutOfRange),
@@ -395,7 +395,7 @@ pub(crate) mod tenths {
         Ok(())
     }
 
-    pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Duration, ReadError> {
+    pub fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Duration, ReadError> {
         match reader.read_bits(7)? {
             tenths @ 0..=MOST => Ok(Duration::from_millis(tenths * 100)),
             _ => Err(ReadError::OutOfRange),
@@ -404,13 +404,13 @@ pub(crate) mod tenths {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Archetypes {
-    pub(crate) bolt: ArchetypeId<Projectile>,
-    pub(crate) rocket: ArchetypeId<Projectile>,
+pub struct Archetypes {
+    pub bolt: ArchetypeId<Projectile>,
+    pub rocket: ArchetypeId<Projectile>,
 }
 
 /// Registers every class at a server or a client.
-pub(crate) fn register(side: &mut impl Register) -> Archetypes {
+pub fn register(side: &mut impl Register) -> Archetypes {
     side.register::<Match>().register::<Team>().register::<Player>();
     side.register::<Projectile>().register::<Pickup>().register::<Turret>();
     Archetypes {

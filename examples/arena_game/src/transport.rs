@@ -12,16 +12,16 @@ use crate::guest::Guest;
 
 /// Counters of the packets that were carried to one client.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried {
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-    pub(crate) lost: u64,
+pub struct Carried {
+    pub packets: u64,
+    pub bytes: u64,
+    pub lost: u64,
     /// How many packets arrived after a newer packet.
-    pub(crate) late: u64,
+    pub late: u64,
 }
 
 /// Carries packets between the server and its clients.
-pub(crate) trait Transport {
+pub trait Transport {
     /// Adds a client. The first client has the number 1. Returns the server's id for the connection, if the
     /// server already has one.
     fn connect(
@@ -52,4 +52,4 @@ pub(crate) trait Transport {
 }
 
 /// The callback that gets each packet of the server with its connection.
-pub(crate) type Show<'a> = &'a mut dyn FnMut(ConnectionId, &[u8]);
+pub type Show<'a> = &'a mut dyn FnMut(ConnectionId, &[u8]);

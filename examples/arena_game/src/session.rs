@@ -2,17 +2,17 @@
 //!
 //! *Invariant:* a client learns everything by packets, and every packet to a client was searched for secrets.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
 use repl::DisconnectReason;
 use repl::prelude::*;
 
-use crate::args::Args;
 use crate::calls::{self, Chat, Input, MatchCall};
 use crate::chat::Log;
 use crate::game::Arena;
-use crate::guest::Guest;
+use crate::guest::{Guest, SPECTATOR};
 use crate::host::HostPlayer;
 use crate::model;
 use crate::pace::Pace;
@@ -27,53 +27,46 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The settings of a session.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    pub(crate) players: u32,
-    pub(crate) ticks: u32,
-    pub(crate) seed: u64,
+pub struct Settings {
+    pub players: u32,
+    pub ticks: u32,
+    pub seed: u64,
     /// Whether there is a host: a player in the process of the server.
-    pub(crate) has_host: bool,
+    pub has_host: bool,
     /// The number of the client that cheats, if one does. Clients are numbered from 1.
-    pub(crate) cheater: Option<u32>,
+    pub cheater: Option<u32>,
+    /// Whether a client may only watch. If not, each client plays as long as there are players.
+    pub has_spectators: bool,
 }
 
-impl From<&Args> for Settings {
-    fn from(args: &Args) -> Self {
-        Self {
-            players: (args.clients + u32::from(args.host)).next_multiple_of(2).max(8),
-            ticks: args.ticks,
-            seed: args.seed,
-            has_host: args.host,
-            cheater: args.cheater.then_some(args.clients),
-        }
-    }
-}
-
-pub(crate) struct Session {
-    pub(crate) server: Server,
-    pub(crate) arena: Arena,
-    pub(crate) sight: Sight,
-    pub(crate) guests: Vec<Guest>,
+pub struct Session {
+    pub server: Server,
+    pub arena: Arena,
+    pub sight: Sight,
+    /// The clients that only watch.
+    spectators: BTreeSet<ConnectionId>,
+    pub guests: Vec<Guest>,
     /// The player in the process of the server, if there is one.
-    pub(crate) host: Option<HostPlayer>,
-    pub(crate) transport: Box<dyn Transport>,
+    pub host: Option<HostPlayer>,
+    pub transport: Box<dyn Transport>,
     pace: Pace,
-    pub(crate) chat: Log,
+    pub chat: Log,
     /// How many explosions the server announced.
-    pub(crate) explosions: u64,
+    pub explosions: u64,
     settings: Settings,
     /// How many secrets were found in packets that may not hold them.
-    pub(crate) leaks: u64,
+    pub leaks: u64,
     /// How many secrets were found in packets that may hold them.
-    pub(crate) rightly_sent: u64,
+    pub rightly_sent: u64,
     found: Vec<(ConnectionId, Drawn)>,
 }
 
 impl Session {
     /// Returns a server with an arena, and no client yet.
-    pub(crate) fn new(settings: Settings, transport: Box<dyn Transport>, pace: Pace) -> Self {
-        let Settings { players, ticks, seed, has_host, .. } = settings;
-        let mut server = Server::new(ServerConfig::default());
+    pub fn new(settings: Settings, transport: Box<dyn Transport>, pace: Pace) -> Self {
+        let Settings { players, ticks, seed, has_host, has_spectators, .. } = settings;
+        let login = if has_spectators { Login::Ask } else { Login::Open };
+        let mut server = Server::new(ServerConfig { login, ..ServerConfig::default() });
         calls::register(&mut server);
         let arena = Arena::new(&mut server, players, ticks, seed);
         let host = has_host.then(|| HostPlayer::new(&mut server, Pilot::new(0, seed, false)));
@@ -82,6 +75,7 @@ impl Session {
             host,
             server,
             sight: Sight::default(),
+            spectators: BTreeSet::new(),
             guests: Vec::new(),
             transport,
             pace,
@@ -95,7 +89,7 @@ impl Session {
     }
 
     /// Adds a client, which says hello in the next tick.
-    pub(crate) fn connect(&mut self) -> io::Result<()> {
+    pub fn connect(&mut self) -> io::Result<()> {
         let number = self.guests.len() as u32 + 1;
         let connection = self.transport.connect(&mut self.server, number, self.pace.now())?;
         let pilot = Pilot::new(number, self.settings.seed, self.settings.cheater == Some(number));
@@ -105,25 +99,26 @@ impl Session {
     }
 
     /// Runs one tick of the match, the server and all clients.
-    pub(crate) fn play(&mut self) -> io::Result<()> {
+    pub fn play(&mut self) -> io::Result<()> {
         let now = self.begin_tick()?;
         self.move_players();
         self.send(now)
     }
 
     /// Runs one tick of the server and all clients, in which nothing happens in the match.
-    pub(crate) fn rest(&mut self) -> io::Result<()> {
+    pub fn rest(&mut self) -> io::Result<()> {
         let now = self.begin_tick()?;
         self.decide_sight();
         self.send(now)
     }
 
     /// Waits for the next tick, and lets the server handle the packets that have arrived. Returns the time.
-    pub(crate) fn begin_tick(&mut self) -> io::Result<Duration> {
+    pub fn begin_tick(&mut self) -> io::Result<Duration> {
         let now = self.pace.tick();
         self.transport.deliver(&mut self.server, &mut self.guests, now)?;
         while let Some(event) = self.server.poll_event() {
             match event {
+                ServerEvent::Login(connection, login) => self.admit(connection, &login),
                 ServerEvent::Connected(connection) => self.join(connection),
                 ServerEvent::Disconnected(connection, reason) => self.leave(connection, &reason),
                 ServerEvent::PacketBytesChanged(..) | ServerEvent::PacketsTruncated { .. } => {}
@@ -134,7 +129,7 @@ impl Session {
         Ok(now)
     }
 
-    pub(crate) fn move_players(&mut self) {
+    pub fn move_players(&mut self) {
         self.steer();
         self.arena.play(&mut self.server);
         self.decide_sight();
@@ -159,7 +154,7 @@ impl Session {
     }
 
     /// Runs the ticks of the server, the clients and the host.
-    pub(crate) fn send(&mut self, now: Duration) -> io::Result<()> {
+    pub fn send(&mut self, now: Duration) -> io::Result<()> {
         self.server.tick(now);
         self.send_of_server(now)?;
         for guest in &mut self.guests {
@@ -172,8 +167,18 @@ impl Session {
         Ok(())
     }
 
+    /// Accepts a client, to play or only to watch.
+    fn admit(&mut self, connection: ConnectionId, login: &[u8]) {
+        if login == SPECTATOR {
+            self.spectators.insert(connection);
+        }
+        self.server.connection(connection).accept(&[]);
+    }
+
     fn join(&mut self, connection: ConnectionId) {
-        self.sight.join(&mut self.server, &self.arena, connection);
+        if !self.spectators.contains(&connection) {
+            self.sight.join(&mut self.server, &self.arena, connection);
+        }
         self.chat.join(connection);
         let number = self.transport.number_of(connection);
         if let Some(guest) = self.guests.iter_mut().find(|guest| Some(guest.number) == number) {
@@ -183,6 +188,7 @@ impl Session {
 
     fn leave(&mut self, connection: ConnectionId, reason: &DisconnectReason) {
         self.sight.leave(&mut self.server, connection);
+        self.spectators.remove(&connection);
         self.chat.leave(connection);
         let mut guests = self.guests.iter_mut();
         if let Some(guest) = guests.find(|guest| guest.connection == Some(connection)) {
@@ -229,7 +235,7 @@ impl Session {
 
     /// Runs until every client has exactly the state that it may see, and the host has received all messages
     /// and calls. Returns false if this takes longer than `PATIENCE`.
-    pub(crate) fn converge(&mut self) -> io::Result<bool> {
+    pub fn converge(&mut self) -> io::Result<bool> {
         self.run_until(|session| {
             session.guests.iter().all(|guest| session.difference(guest).is_none())
                 && session.difference_of_host().is_none()
@@ -237,7 +243,7 @@ impl Session {
     }
 
     /// Runs until clients have acknowledged everything. Returns false if this takes longer than `PATIENCE`.
-    pub(crate) fn fall_silent(&mut self) -> io::Result<bool> {
+    pub fn fall_silent(&mut self) -> io::Result<bool> {
         self.run_until(|session| {
             let connections = session.guests.iter().filter_map(|guest| guest.connection);
             let stats =
@@ -259,7 +265,7 @@ impl Session {
 
     /// Replaces the initial-only secrets by new ones and writes to their objects. Call it after everything
     /// has arrived: then all clients already have the objects, so none may receive the new secrets.
-    pub(crate) fn encore(&mut self) {
+    pub fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);
         for (_, player) in self.server.objects_mut::<model::Player>() {
@@ -272,7 +278,7 @@ impl Session {
 
     /// Returns the first difference between the state, chat and calls that a client has and must have.
     /// Returns `None` if there is no difference. For a cheater, checks only that its session has ended.
-    pub(crate) fn difference(&self, guest: &Guest) -> Option<String> {
+    pub fn difference(&self, guest: &Guest) -> Option<String> {
         if guest.pilot.is_cheater {
             let is_stopped = guest.is_rejected && guest.ended.is_some();
             return (!is_stopped).then(|| "not stopped".to_owned());
@@ -292,7 +298,7 @@ impl Session {
 
     /// Returns the messages, calls or updates that the host missed or got twice. The host sees the objects of
     /// the server itself, so no value can differ.
-    pub(crate) fn difference_of_host(&self) -> Option<&'static str> {
+    pub fn difference_of_host(&self) -> Option<&'static str> {
         let HostPlayer { pilot, connection, spawned, despawned } = self.host.as_ref()?;
         if *spawned != self.objects() as u64 + despawned {
             Some("the host did not see each object come and go")
@@ -338,13 +344,13 @@ impl Session {
         }
     }
 
-    pub(crate) fn objects(&self) -> usize {
+    pub fn objects(&self) -> usize {
         let Arena { teams, players, turrets, pickups, shots, .. } = &self.arena;
         1 + teams.len() + players.len() + turrets.len() + pickups.len() + shots.len()
     }
 
     /// Returns the bytes and the packets that were made for all clients together.
-    pub(crate) fn sent(&self) -> (u64, u64) {
+    pub fn sent(&self) -> (u64, u64) {
         let connections = self.guests.iter().filter_map(|guest| guest.connection);
         let stats = connections.filter_map(|connection| self.server.connection_info(connection).stats());
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))

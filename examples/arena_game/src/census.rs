@@ -5,36 +5,36 @@
 //! census shows whether the client is up to date, at any time of the match.
 //!
 //! *Invariant:* only values that every client sees exactly are hashed. So a client that has all packets of a
-//! tick gets the same hash as the server in this tick.
+//! tick gets the same hash as the server in this tick. Only numbers of fixed sizes are hashed, because the
+//! sizes of `usize` and of discriminants depend on the processor.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::mem::discriminant;
 
 use repl::prelude::*;
 use repl::{Channel, Guid};
 
-use crate::model::{Match, Pickup, Player, Projectile, Team, Turret};
+use crate::model::{Match, Phase, Pickup, PickupKind, Player, Projectile, Team, Turret};
 use crate::session::Session;
 
 /// The message with the server's hash of the objects that one client may see.
 #[derive(NetSerialize, Clone, Copy, Debug)]
-pub(super) struct Census {
-    pub(super) tick: u64,
+pub struct Census {
+    pub tick: u64,
     sum: u64,
 }
 
 /// Registers the census at a server or a client.
-pub(super) fn register(side: &mut impl Register) {
+pub fn register(side: &mut impl Register) {
     side.register_message::<Census>(Channel::Sequenced { copies: 1 });
 }
 
 /// Sends each client the census of the next tick.
-pub(super) fn send(session: &mut Session) {
+pub fn send(session: &mut Session) {
     let tick = session.server.next_tick();
-    let connections: Vec<_> = session.sight.seats.keys().copied().collect();
+    let connections: Vec<_> = session.server.connections().collect();
     for connection in connections {
         let census = Census { tick, sum: of_server(session, connection) };
-        // If there is no room, the client gets no census in this tick.
+        // If the client is not connected yet, or there is no room, it gets no census in this tick.
         session.server.connection(connection).send(&census).ok();
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn send(session: &mut Session) {
 impl Census {
     /// Returns whether a client has the same hash as this census. Returns `None` if the client shows another
     /// tick than the tick of the census.
-    pub(super) fn agrees(&self, client: &Client) -> Option<bool> {
+    pub fn agrees(&self, client: &Client) -> Option<bool> {
         (client.server_tick() == Some(self.tick)).then(|| of_client(client) == self.sum)
     }
 }
@@ -54,8 +54,13 @@ trait Counted: Replicated {
 
 impl Counted for Match {
     fn count(&self, hasher: &mut DefaultHasher) {
-        discriminant(&self.phase).hash(hasher);
-        self.seconds_left.hash(hasher);
+        let phase: u8 = match self.phase {
+            Phase::Waiting => 0,
+            Phase::Playing { .. } => 1,
+            Phase::Break { .. } => 2,
+            Phase::Over { .. } => 3,
+        };
+        (phase, self.seconds_left).hash(hasher);
     }
 }
 
@@ -67,7 +72,7 @@ impl Counted for Team {
 
 impl Counted for Player {
     fn count(&self, hasher: &mut DefaultHasher) {
-        (self.health, self.perks.len(), self.pack.len()).hash(hasher);
+        (self.health, self.perks.len() as u32, self.pack.len() as u32).hash(hasher);
     }
 }
 
@@ -77,7 +82,14 @@ impl Counted for Turret {
 
 impl Counted for Pickup {
     fn count(&self, hasher: &mut DefaultHasher) {
-        discriminant(&self.kind).hash(hasher);
+        let kind: u8 = match self.kind {
+            PickupKind::Health => 0,
+            PickupKind::Ammo { .. } => 1,
+            PickupKind::Loot(_) => 2,
+            PickupKind::Launcher => 3,
+            PickupKind::Perk(_) => 4,
+        };
+        kind.hash(hasher);
     }
 }
 
@@ -118,7 +130,7 @@ fn sum<'a, T: Counted>(objects: impl Iterator<Item = (ObjectRef<T>, &'a T)>) -> 
         let mut hasher = DefaultHasher::new();
         // Hash only the slot: after a restart of the server, the same object may have another generation on a
         // client.
-        object.guid().map(Guid::slot).hash(&mut hasher);
+        object.guid().map_or(u32::MAX, Guid::slot).hash(&mut hasher);
         value.count(&mut hasher);
         hasher.finish()
     };

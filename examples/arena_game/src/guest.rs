@@ -10,25 +10,38 @@ use repl::prelude::*;
 use crate::pilot::Pilot;
 use crate::{calls, model};
 
+/// The login of a client that only watches.
+pub const SPECTATOR: &[u8] = b"spectator";
+
 /// A client with its pilot, and the server's id for its connection.
-pub(crate) struct Guest {
-    pub(crate) client: Client,
-    pub(crate) pilot: Pilot,
+pub struct Guest {
+    pub client: Client,
+    pub pilot: Pilot,
     /// `None` until the server knows the client.
-    pub(crate) connection: Option<ConnectionId>,
-    pub(crate) spawned: u64,
-    pub(crate) despawned: u64,
+    pub connection: Option<ConnectionId>,
+    pub spawned: u64,
+    pub despawned: u64,
     /// The reason for which the connection ended, if it has ended.
-    pub(crate) ended: Option<String>,
+    pub ended: Option<String>,
     /// Whether the server ended the connection because it rejected a call.
-    pub(crate) is_rejected: bool,
-    pub(crate) number: u32,
+    pub is_rejected: bool,
+    pub number: u32,
 }
 
 impl Guest {
     /// Returns a client that says hello in the next tick. Clients of one process are counted from 1.
-    pub(crate) fn new(number: u32, pilot: Pilot, session: Session) -> Self {
-        let config = ClientConfig { measure: true, ..ClientConfig::default() };
+    pub fn new(number: u32, pilot: Pilot, session: Session) -> Self {
+        Self::with_login(number, pilot, session, &[])
+    }
+
+    /// Returns a client that sees everything that is not hidden from all clients, and has no player. The
+    /// server must have the setting `has_spectators`.
+    pub fn spectator(session: Session) -> Self {
+        Self::with_login(1, Pilot::new(1, 0, false), session, SPECTATOR)
+    }
+
+    fn with_login(number: u32, pilot: Pilot, session: Session, login: &[u8]) -> Self {
+        let config = ClientConfig { measure: true, login: login.to_vec(), ..ClientConfig::default() };
         let mut client = Client::new(config, session);
         model::register(&mut client);
         calls::register(&mut client);
@@ -45,7 +58,7 @@ impl Guest {
     }
 
     /// Runs a tick of the client: handles its events and updates, lets its pilot act and makes its packets.
-    pub(crate) fn tick(&mut self, now: Duration) {
+    pub fn tick(&mut self, now: Duration) {
         while let Some(event) = self.client.poll_event() {
             if let ClientEvent::Disconnected(reason) = event {
                 self.ended.get_or_insert(reason.to_string());

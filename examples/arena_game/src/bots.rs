@@ -15,7 +15,7 @@ use crate::plane::{Vec2, along, degrees, distance, inside, toward};
 const REACH: f32 = 1.5;
 
 impl Arena {
-    pub(crate) fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+    pub fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let step = Duration::from_secs(1) / TICKS_PER_SECOND;
         let left = server[me].respawn_in.saturating_sub(step);
         server[me].respawn_in = left;
@@ -24,7 +24,7 @@ impl Arena {
         }
     }
 
-    pub(crate) fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+    pub fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
             if server.object_info(me).owner().is_none() {
@@ -58,7 +58,7 @@ impl Arena {
 
     /// Handles an input of the client that plays this player. A client may send any point and any reference,
     /// so both are checked here.
-    pub(crate) fn steer(&self, server: &mut Server, me: ObjectRef<Player>, input: &Input) {
+    pub fn steer(&self, server: &mut Server, me: ObjectRef<Player>, input: &Input) {
         let is_allowed = input.target.is_null() || is_foe(server, me, input.target);
         let player = &mut server[me];
         player.mind.goal = inside(input.goal);
@@ -119,7 +119,7 @@ impl Arena {
     }
 
     /// Switches the end of the beam on or off. While it is switched off, no client receives it.
-    pub(crate) fn switch_laser(&mut self, server: &mut Server, player: ObjectRef<Player>, on: bool) {
+    pub fn switch_laser(&mut self, server: &mut Server, player: ObjectRef<Player>, on: bool) {
         if server[player].mind.laser_on != on {
             server[player].mind.laser_on = on;
             server.object(player).set_custom_active(Player::LASER, on);

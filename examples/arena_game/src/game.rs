@@ -17,31 +17,31 @@ use crate::model::*;
 use crate::plane::{anywhere, distance, inside, toward};
 use crate::secrets::{Rule, Secrets};
 
-pub(crate) const TICKS_PER_SECOND: u32 = 60;
+pub const TICKS_PER_SECOND: u32 = 60;
 const ROUND_TICKS: u32 = 240;
 const BREAK_TICKS: u32 = 60;
-pub(crate) const FULL_HEALTH: u8 = 100;
+pub const FULL_HEALTH: u8 = 100;
 
 /// The objects of the match, as references; the server owns the objects.
-pub(crate) struct Arena {
-    pub(crate) rng: Rng,
-    pub(crate) secrets: Secrets,
-    pub(crate) tick: u32,
+pub struct Arena {
+    pub rng: Rng,
+    pub secrets: Secrets,
+    pub tick: u32,
     last_tick: u32,
-    pub(crate) archetypes: Archetypes,
-    pub(crate) game: ObjectRef<Match>,
-    pub(crate) teams: [ObjectRef<Team>; 2],
-    pub(crate) players: Vec<ObjectRef<Player>>,
-    pub(crate) turrets: Vec<ObjectRef<Turret>>,
-    pub(crate) pickups: Vec<ObjectRef<Pickup>>,
-    pub(crate) shots: Vec<ObjectRef<Projectile>>,
+    pub archetypes: Archetypes,
+    pub game: ObjectRef<Match>,
+    pub teams: [ObjectRef<Team>; 2],
+    pub players: Vec<ObjectRef<Player>>,
+    pub turrets: Vec<ObjectRef<Turret>>,
+    pub pickups: Vec<ObjectRef<Pickup>>,
+    pub shots: Vec<ObjectRef<Projectile>>,
     /// How many pickups there are at any time, without the loot of dead players.
     stock: usize,
 }
 
 impl Arena {
     /// Spawns everything that exists from the beginning. The match lasts `ticks` ticks.
-    pub(crate) fn new(server: &mut Server, players: u32, ticks: u32, seed: u64) -> Self {
+    pub fn new(server: &mut Server, players: u32, ticks: u32, seed: u64) -> Self {
         let rng = Rng::new(seed);
         let team = |name: &str| Team { name: name.to_owned(), ..Team::default() };
         let mut arena = Self {
@@ -87,7 +87,7 @@ impl Arena {
     }
 
     /// Spawns pickups until there are enough.
-    pub(crate) fn restock(&mut self, server: &mut Server) {
+    pub fn restock(&mut self, server: &mut Server) {
         while self.pickups.len() < self.stock {
             self.add_pickup(server);
         }
@@ -107,7 +107,7 @@ impl Arena {
     }
 
     /// Plays one tick.
-    pub(crate) fn play(&mut self, server: &mut Server) {
+    pub fn play(&mut self, server: &mut Server) {
         self.tick += 1;
         self.keep_time(server);
         if !matches!(server[self.game].phase, Phase::Playing { .. }) {
@@ -132,7 +132,7 @@ impl Arena {
 
     /// Allows more shots to the clients. Call it in each tick, also after the match: a client learns late
     /// that the match is over.
-    pub(crate) fn allow_shots(server: &mut Server) {
+    pub fn allow_shots(server: &mut Server) {
         for (_, player) in server.objects_mut::<Player>() {
             player.fire_ticks = (player.fire_ticks + 1).min(MOST_FIRE_TICKS);
         }
@@ -187,7 +187,7 @@ impl Arena {
 
     /// Replaces the secrets of initial-only properties by new random ones. Only clients that first see the
     /// objects from now on receive them. Other clients keep the old secrets.
-    pub(crate) fn draw_omens(&mut self, server: &mut Server) {
+    pub fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {
             server[player].first_secret = self.secrets.draw(player, Rule::InitialOnly, self.tick);
         }
@@ -196,7 +196,7 @@ impl Arena {
         }
     }
 
-    pub(crate) fn respawn(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+    pub fn respawn(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let position = anywhere(&mut self.rng);
         let player = &mut server[me];
         player.position = position;
@@ -210,7 +210,7 @@ impl Arena {
     }
 
     /// Gives a turret a new owner, so other clients may now see its hidden properties.
-    pub(crate) fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
+    pub fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
         let last = std::mem::replace(&mut server[turret].holder, me);
         if server.contains(last) {
             server[last].keys.retain(|key| key.turret != turret);

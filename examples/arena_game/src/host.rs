@@ -10,22 +10,22 @@ use crate::model::Player;
 use crate::pilot::Pilot;
 
 /// The player in the process of the server.
-pub(crate) struct HostPlayer {
-    pub(crate) pilot: Pilot,
-    pub(crate) connection: ConnectionId,
-    pub(crate) spawned: u64,
-    pub(crate) despawned: u64,
+pub struct HostPlayer {
+    pub pilot: Pilot,
+    pub connection: ConnectionId,
+    pub spawned: u64,
+    pub despawned: u64,
 }
 
 impl HostPlayer {
     /// Returns a host that gets events and notifies, as clients get them.
-    pub(crate) fn new(server: &mut Server, pilot: Pilot) -> Self {
+    pub fn new(server: &mut Server, pilot: Pilot) -> Self {
         let connection = server.connect_host(HostOptions { events: true, notifies: true });
         Self { pilot, connection, spawned: 0, despawned: 0 }
     }
 
     /// Runs a tick of the host: handles its updates, and lets its pilot act.
-    pub(crate) fn tick(&mut self, server: &mut Server, now: Duration) {
+    pub fn tick(&mut self, server: &mut Server, now: Duration) {
         let Some(mut host) = server.host() else { return };
         while let Some(update) = host.poll_update() {
             match update.what {
@@ -38,7 +38,7 @@ impl HostPlayer {
     }
 
     /// Returns how much health the host saw players lose.
-    pub(crate) fn damage_seen(server: &Server) -> u32 {
+    pub fn damage_seen(server: &Server) -> u32 {
         server.objects::<Player>().map(|(_, player)| player.damage_seen).sum()
     }
 }

@@ -10,23 +10,23 @@ use crate::calls::Chat;
 
 /// All lines that the server passed on, oldest first.
 #[derive(Default)]
-pub(crate) struct Log {
+pub struct Log {
     lines: Vec<Chat>,
     /// How many lines there were when each client joined.
     joined_at: BTreeMap<ConnectionId, usize>,
 }
 
 impl Log {
-    pub(crate) fn join(&mut self, connection: ConnectionId) {
+    pub fn join(&mut self, connection: ConnectionId) {
         self.joined_at.insert(connection, self.lines.len());
     }
 
-    pub(crate) fn leave(&mut self, connection: ConnectionId) {
+    pub fn leave(&mut self, connection: ConnectionId) {
         self.joined_at.remove(&connection);
     }
 
     /// Passes a line on to all clients, also to its author.
-    pub(crate) fn pass_on(&mut self, server: &mut Server, line: Chat) {
+    pub fn pass_on(&mut self, server: &mut Server, line: Chat) {
         for &connection in self.joined_at.keys() {
             if let Err(error) = server.connection(connection).send(&line) {
                 eprintln!("arena: a line for {connection:?}: {error}");
@@ -36,11 +36,11 @@ impl Log {
     }
 
     /// Returns the lines that a client must have got.
-    pub(crate) fn since_joined(&self, connection: ConnectionId) -> &[Chat] {
+    pub fn since_joined(&self, connection: ConnectionId) -> &[Chat] {
         &self.lines[self.joined_at.get(&connection).copied().unwrap_or(self.lines.len())..]
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub fn line_count(&self) -> usize {
         self.lines.len()
     }
 }

@@ -7,12 +7,12 @@ use repl::sim::Rng;
 use crate::plane::{Vec2, along, anywhere, distance, inside, toward};
 
 /// The greatest distance at which a player shoots.
-pub(crate) const FIRE_RANGE: f32 = 18.0;
+pub const FIRE_RANGE: f32 = 18.0;
 
 /// Returns the point to which a player runs: the nearest pickup or turret if it is close, else the target
 /// unless it is already close, else a random point. The arguments after `here` are the nearest pickup, turret
 /// and target.
-pub(crate) fn goal(
+pub fn goal(
     here: Vec2,
     target: Option<Vec2>,
     pickup: Option<Vec2>,
@@ -27,6 +27,6 @@ pub(crate) fn goal(
 }
 
 /// Returns the candidate that is nearest to a point, with its position.
-pub(crate) fn nearest<T>(here: Vec2, candidates: impl Iterator<Item = (T, Vec2)>) -> Option<(T, Vec2)> {
+pub fn nearest<T>(here: Vec2, candidates: impl Iterator<Item = (T, Vec2)>) -> Option<(T, Vec2)> {
     candidates.min_by(|one, other| distance(here, one.1).total_cmp(&distance(here, other.1)))
 }

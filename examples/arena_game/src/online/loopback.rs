@@ -1,27 +1,25 @@
-//! QUIC between UDP sockets of this machine. The server and the clients that `connect` adds are in this
-//! process.
+//! QUIC between UDP sockets. The server and the clients that `connect` adds are in this process.
 //!
-//! The time is the simulated time of the match, which runs as fast as it can. Datagrams between sockets of
-//! one machine arrive by the next tick. So a run takes seconds, and its result does not depend on the speed
-//! of the machine.
+//! If the time is simulated, the match runs as fast as it can. Datagrams between sockets of one machine
+//! arrive by the next tick. So a run takes seconds, and its result does not depend on the speed of the
+//! machine.
 //!
 //! *Invariant:* each client has its own socket. The port of this socket identifies the client on the server.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use repl::prelude::*;
 use repl::quic::{Identity, QuicClient, QuicConfig, QuicServer, Trust};
 
-use super::CERTIFICATE;
 use super::ear::Ear;
 use crate::guest::Guest;
 use crate::transport::{Carried, Show, Transport};
 
 /// The socket of a server, and the sockets of its clients in this process.
-pub(super) struct Loopback {
+pub struct Loopback {
     server: QuicServer,
     trust: Trust,
     clients: BTreeMap<u32, QuicClient>,
@@ -30,16 +28,10 @@ pub(super) struct Loopback {
 }
 
 impl Loopback {
-    /// Opens a port of the system's choice for clients of this process.
-    pub(super) fn open() -> io::Result<Self> {
-        let identity = Identity::development(CERTIFICATE).map_err(io::Error::other)?;
-        Self::listen((Ipv4Addr::LOCALHOST, 0).into(), &identity)
-    }
-
-    /// Opens a port for clients of any process.
-    pub(super) fn listen(address: SocketAddr, identity: &Identity) -> io::Result<Self> {
+    /// Opens a port for clients of any process. The system chooses the port if it is 0.
+    pub fn listen(address: SocketAddr, identity: &Identity, config: QuicConfig) -> io::Result<Self> {
         Ok(Self {
-            server: QuicServer::bind(address, identity, QuicConfig::default())?,
+            server: QuicServer::bind(address, identity, config)?,
             trust: Trust::pinned([identity.hash()]),
             clients: BTreeMap::new(),
             numbers: BTreeMap::new(),
@@ -47,7 +39,7 @@ impl Loopback {
     }
 
     /// Returns the address on which the server listens.
-    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+    pub fn address(&self) -> io::Result<SocketAddr> {
         self.server.local_address()
     }
 }

@@ -1,5 +1,5 @@
-//! The pilot of a client or of the host: the code that plays in place of a human. It controls its player by
-//! inputs, messages and calls to the server.
+//! The pilot of a client or of the host: it plays in place of a human, or by the keys of a human. It controls
+//! its player by inputs, messages and calls to the server.
 //!
 //! *Invariant:* a pilot reads only the objects that its side sees, and sends only inputs, messages and calls.
 
@@ -10,9 +10,10 @@ use repl::sim::Rng;
 
 use crate::calls::{Chat, Input, MatchCall, SHOT_TICKS};
 use crate::game::TICKS_PER_SECOND;
-use crate::model::{Match, Phase, Pickup, Player, Turret};
+use crate::keys::Keys;
+use crate::model::{Match, Phase, Pickup, Player, Team, Turret};
 use crate::plan::{FIRE_RANGE, goal, nearest};
-use crate::plane::{Vec2, distance};
+use crate::plane::{Vec2, along, distance, inside};
 
 /// How long a pilot is silent between two lines of the chat.
 const SILENCE_TICKS: u32 = 20 * TICKS_PER_SECOND;
@@ -20,16 +21,22 @@ const SILENCE_TICKS: u32 = 20 * TICKS_PER_SECOND;
 /// How many shots a cheater calls in each tick.
 const CHEATED_SHOTS: u32 = 4;
 
+/// How far ahead the goal of a human is while a key is down, in metres. A player runs on for so long if the
+/// next inputs are lost.
+const STRIDE: f32 = 4.0;
+
 /// Plays the player of one side.
-pub(crate) struct Pilot {
-    pub(crate) is_cheater: bool,
+pub struct Pilot {
+    pub is_cheater: bool,
     /// How many times the pilot called `fire`.
-    pub(crate) shots_called: u32,
+    pub shots_called: u32,
     /// The number of explosions that its side has received.
-    pub(crate) explosions: u64,
-    pub(crate) lines_said: u32,
+    pub explosions: u64,
+    pub lines_said: u32,
     /// All lines of the chat that the pilot has received.
-    pub(crate) heard: Vec<Chat>,
+    pub heard: Vec<Chat>,
+    /// The keys of the human who plays. `None` if the pilot itself plays.
+    pub keys: Option<Keys>,
     rng: Rng,
     /// The number of ticks played. The pilots of a match begin with different numbers, so that they do not
     /// all think in the same ticks.
@@ -40,13 +47,14 @@ pub(crate) struct Pilot {
 }
 
 impl Pilot {
-    pub(crate) fn new(number: u32, seed: u64, is_cheater: bool) -> Self {
+    pub fn new(number: u32, seed: u64, is_cheater: bool) -> Self {
         Self {
             is_cheater,
             shots_called: 0,
             explosions: 0,
             lines_said: 0,
             heard: Vec::new(),
+            keys: None,
             rng: Rng::new(seed).fork(u64::from(number) + 2),
             tick: number,
             input: Input::default(),
@@ -55,18 +63,24 @@ impl Pilot {
     }
 
     /// Runs one tick of the player.
-    pub(crate) fn act(&mut self, side: &mut impl LocalPlayer, now: Duration) {
+    pub fn act(&mut self, side: &mut impl LocalPlayer, now: Duration) {
         self.listen(side);
         let is_playing = |game: &Match| matches!(game.phase, Phase::Playing { .. });
         let me = side.owned_objects::<Player>().next().map(|(me, _)| me);
         let Some(me) = me.filter(|_| side.objects().any(|(_, game)| is_playing(game))) else { return };
         self.tick += 1;
-        self.chat(side);
+        if self.keys.is_none() {
+            self.chat(side);
+        }
         self.steer(side, now);
         if self.is_cheater {
             (0..CHEATED_SHOTS).for_each(|_| self.fire(side, me, [0.0; 2]));
         }
         if !side.get(me).is_some_and(Player::is_alive) {
+            return;
+        }
+        if let Some(keys) = self.keys {
+            self.obey(keys, side, me);
             return;
         }
         if self.tick.is_multiple_of(15)
@@ -75,6 +89,21 @@ impl Pilot {
             self.input = input;
         }
         self.aim(side, me);
+    }
+
+    /// Does what the keys say: runs to where they point, and shoots at the nearest foe, or ahead if none is
+    /// near.
+    fn obey(&mut self, keys: Keys, side: &mut impl LocalPlayer, me: ObjectRef<Player>) {
+        let Some(&Player { position: here, team, .. }) = side.get(me) else { return };
+        let foe = nearest_foe(side, here, team).filter(|&(_, there)| distance(here, there) < FIRE_RANGE);
+        self.input = Input {
+            goal: keys.direction().map_or(here, |ahead| inside(along(here, ahead, STRIDE))),
+            target: foe.map_or(ObjectRef::NULL, |(foe, _)| foe),
+        };
+        if keys.fire {
+            let at = foe.map_or(self.input.goal, |(_, there)| there);
+            self.shoot(side, me, at);
+        }
     }
 
     /// Handles the messages and the calls without a body that have arrived. Calls with a body run by
@@ -99,13 +128,11 @@ impl Pilot {
     /// Chooses a target and a goal from the objects that its side sees.
     fn think(&mut self, side: &impl LocalPlayer, me: ObjectRef<Player>) -> Option<Input> {
         let Player { position: here, team, hit_by, .. } = *side.get(me)?;
-        let is_foe = |other: &Player| other.team != team && other.is_alive();
-        let foes = side.objects::<Player>().filter(|(_, other)| is_foe(other));
-        let foes = foes.map(|(other, player)| (other, player.position));
         // A pilot shoots back.
-        let attacker = side.get(hit_by).filter(|other| is_foe(other)).map(|other| (hit_by, other.position));
+        let attacker = side.get(hit_by).filter(|other| is_foe(other, team));
+        let attacker = attacker.map(|other| (hit_by, other.position));
         let attacker = attacker.filter(|&(_, there)| distance(here, there) < FIRE_RANGE);
-        let target = attacker.or_else(|| nearest(here, foes));
+        let target = attacker.or_else(|| nearest_foe(side, here, team));
         let pickups = side.objects::<Pickup>().map(|(pickup, at)| (pickup, at.position));
         let turrets = side.objects::<Turret>().filter(|(_, turret)| turret.holder != me);
         let turrets = turrets.map(|(turret, at)| (turret, at.position));
@@ -124,20 +151,42 @@ impl Pilot {
         }
     }
 
-    /// Shoots at the target if it is near and the weapon is loaded, as far as its side knows.
+    /// Shoots at the target if it is near.
     fn aim(&mut self, side: &mut impl LocalPlayer, me: ObjectRef<Player>) {
         let Some(player) = side.get(me) else { return };
         let target = side.get(self.input.target).filter(|target| target.is_alive());
         let there = target.map(|target| target.position);
         let there = there.filter(|&there| distance(player.position, there) < FIRE_RANGE);
+        if let Some(there) = there {
+            self.shoot(side, me, there);
+        }
+    }
+
+    /// Shoots at a point if the weapon is loaded, as far as its side knows.
+    fn shoot(&mut self, side: &mut impl LocalPlayer, me: ObjectRef<Player>, at: Vec2) {
+        let Some(player) = side.get(me) else { return };
         let (ammo, load_ticks) = (player.ammo, player.weapon.load_ticks());
-        if let Some(there) = there.filter(|_| ammo > 0 && self.tick >= self.loaded_at_tick) {
+        if ammo > 0 && self.tick >= self.loaded_at_tick {
             self.loaded_at_tick = self.tick + load_ticks.max(SHOT_TICKS);
-            self.fire(side, me, there);
+            self.fire(side, me, at);
         }
     }
 
     fn fire(&mut self, side: &mut impl LocalPlayer, me: ObjectRef<Player>, at: Vec2) {
         self.shots_called += u32::from(side.call(me).fire(at).is_ok());
     }
+}
+
+fn is_foe(other: &Player, team: ObjectRef<Team>) -> bool {
+    other.team != team && other.is_alive()
+}
+
+/// Returns the nearest living player of the other team that the side sees, with its position.
+fn nearest_foe(
+    side: &impl LocalPlayer,
+    here: Vec2,
+    team: ObjectRef<Team>,
+) -> Option<(ObjectRef<Player>, Vec2)> {
+    let foes = side.objects::<Player>().filter(|(_, other)| is_foe(other, team));
+    nearest(here, foes.map(|(other, player)| (other, player.position)))
 }

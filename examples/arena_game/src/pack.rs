@@ -18,7 +18,7 @@ const MAGAZINE: u8 = 20;
 
 impl Player {
     /// Puts a supply into the pack.
-    pub(crate) fn stow(&mut self, supply: Supply) {
+    pub fn stow(&mut self, supply: Supply) {
         if self.pack.len() < ROOM {
             self.pack.push(supply);
             // Ids move with their items, so sorting sends nothing.
@@ -28,7 +28,7 @@ impl Player {
         }
     }
 
-    pub(crate) fn use_pack(&mut self) {
+    pub fn use_pack(&mut self) {
         if self.ammo == 0 {
             self.ammo += self.draw(SupplyKind::Rounds, MAGAZINE);
         }
@@ -53,7 +53,7 @@ impl Player {
 
 impl Arena {
     /// Drops items of a pack to the ground, where players can pick them up, and empties the pack.
-    pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+    pub fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let here = server[me].position;
         let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();
         for (supply, direction) in fallen.into_iter().zip([[1.0, 0.0], [0.0, 1.0]]) {

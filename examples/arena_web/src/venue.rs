@@ -1,0 +1,81 @@
+//! The match, for clients in browsers and in other processes.
+//!
+//! *Invariant:* only the page of this program can connect from a browser.
+
+use std::error::Error;
+use std::net::Ipv4Addr;
+
+use arena_game::census;
+use arena_game::game::TICKS_PER_SECOND;
+use arena_game::online::loopback::Loopback;
+use arena_game::pace::Pace;
+use arena_game::session::{Session, Settings};
+use repl::quic::{Identity, QuicConfig, WebOrigins};
+
+use crate::args::Args;
+
+/// Where the certificate of the server is, from the working directory.
+const CERTIFICATE: &str = "target/arena-certificate";
+
+/// For `LAST_LOOK` ticks after the match, clients receive its last state. Then, for `FAREWELL` ticks, they
+/// receive the end of their sessions.
+const LAST_LOOK: u32 = 10 * TICKS_PER_SECOND;
+const FAREWELL: u32 = TICKS_PER_SECOND / 2;
+
+/// A match that clients can join.
+pub(crate) struct Venue {
+    session: Session,
+    ticks: u32,
+    address: String,
+    hash: String,
+}
+
+impl Venue {
+    /// Opens a match for the page at this port.
+    pub(crate) fn open(args: &Args, page: u16) -> Result<Self, Box<dyn Error>> {
+        let identity = Identity::development(CERTIFICATE)?;
+        let origins = ["localhost", "127.0.0.1"].map(|host| format!("http://{host}:{page}"));
+        let config = QuicConfig { web_origins: WebOrigins::only(origins), ..QuicConfig::default() };
+        let socket = Loopback::listen((Ipv4Addr::LOCALHOST, 0).into(), &identity, config)?;
+        let (address, hash) = (socket.address()?.to_string(), identity.hash().to_string());
+        let settings = Settings {
+            players: args.players.next_multiple_of(2),
+            ticks: args.ticks,
+            seed: args.seed,
+            has_host: false,
+            cheater: None,
+            has_spectators: true,
+        };
+        let mut session = Session::new(settings, Box::new(socket), Pace::real());
+        census::register(&mut session.server);
+        Ok(Self { session, ticks: args.ticks, address, hash })
+    }
+
+    /// Returns, as JSON, what a client needs to join.
+    pub(crate) fn as_json(&self) -> String {
+        format!("{{\"address\":\"{}\",\"hash\":\"{}\"}}", self.address, self.hash)
+    }
+
+    /// Plays the match.
+    ///
+    /// # Errors
+    /// Returns an error if the socket does not work any more, or if a packet had a secret that its client may
+    /// not see.
+    pub(crate) fn run(mut self) -> Result<(), Box<dyn Error>> {
+        for _ in 0..self.ticks + LAST_LOOK {
+            let now = self.session.begin_tick()?;
+            self.session.move_players();
+            census::send(&mut self.session);
+            self.session.send(now)?;
+        }
+        let connections: Vec<_> = self.session.server.connections().collect();
+        for connection in connections {
+            self.session.server.connection(connection).disconnect_with("the match is over");
+        }
+        (0..FAREWELL).try_for_each(|_| self.session.rest())?;
+        match self.session.leaks {
+            0 => Ok(()),
+            leaks => Err(format!("{leaks} secrets leaked").into()),
+        }
+    }
+}
