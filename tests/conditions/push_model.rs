@@ -544,7 +544,7 @@ fn w17_objects_of_which_something_waits_for_one_connection_are_compared_only_whe
                 assert!(compared_in(&mut room, 1, is_lost), "{reason:?}: it was written to");
                 assert!(!compared_in(&mut room, 30, is_lost), "{reason:?}: only because something waits");
             }
-            assert_eq!(room.server.object_info(bell).why_not_sent_to(id), Some(reason));
+            assert_eq!(room.server.object_info(bell).why_not_sent_to(id), Some(reason.clone()));
             let shown = [bell, newborn].map(|bell| room.guests[1].client[bell].polled.0);
             assert_eq!(shown, [value; 2], "{reason:?}: the other client has everything");
         }
