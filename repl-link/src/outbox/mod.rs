@@ -61,7 +61,10 @@ pub struct Outbox<P: Payload> {
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
     /// How many tries of the same content were lost, at most, of all content that the next packets repeat.
+    /// Counts only tries that were lost while acks of other packets arrived.
     lost_tries: u8,
+    /// When the last ack arrived.
+    last_acked: Duration,
     /// The packet that is being filled. In a box, so that the connections of a server can exchange one draft
     /// by swapping pointers.
     draft: Box<Draft<P>>,
@@ -144,6 +147,7 @@ impl<P: Payload> Outbox<P> {
             next: first,
             pass_packets: 0,
             lost_tries: 0,
+            last_acked: Duration::ZERO,
             draft: Box::default(),
             record: None,
             queue: SendQueue::default(),
@@ -362,6 +366,7 @@ impl<P: Payload> Outbox<P> {
         if let Some(congestion) = &mut self.congestion {
             congestion.acked(newest.number(), now);
         }
+        self.last_acked = now;
         self.in_flight.trim();
         self.send_times.take(newest, now)
     }
@@ -379,7 +384,9 @@ impl<P: Payload> Outbox<P> {
         let lost = self.in_flight.get(sequence).map(|record| (record.sent_at, record.lost_tries));
         let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
         let (sent_at, lost_tries) = lost.unwrap_or_default();
-        self.lost_tries = self.lost_tries.max(lost_tries.saturating_add(1));
+        // During an outage, the tries of all content are lost, and only frequent tries find its end.
+        let is_answering = self.last_acked > sent_at;
+        self.lost_tries = self.lost_tries.max(lost_tries.saturating_add(is_answering.into()));
         self.losses.lost(bytes);
         if let Some(congestion) = &mut self.congestion {
             congestion.lost(sequence.number(), bytes);

@@ -41,9 +41,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// up to two round trips. A link that answers can lose all tries, too, if acks take as long as the period of
 /// its losses: then each loss is noticed at the same time of a period. A round trip is at least half of the
 /// time between two such tries. If 30 % of all packets are lost at random, the sender waits longer for one
-/// packet in 1,400. If most packets are lost, the number is greater, because such waits would delay too much.
+/// packet in 1,400. If most packets are lost, there are no such waits, because they would delay too much.
 const TRIES_BEFORE_PAUSE: u8 = 6;
-const TRIES_BEFORE_PAUSE_IF_MOST_ARE_LOST: u8 = 32;
 
 /// What decides how irregular the times are at which a connection sends again.
 #[derive(Clone, Copy, Debug)]
@@ -125,11 +124,7 @@ impl LinkHealth {
     /// Returns how much longer the sender waits for the ack of a packet because its content was lost too
     /// often.
     fn pause_of_repeated(&self, packet: Unacked, irregularity: Irregularity) -> Duration {
-        let tries = match irregularity.loses_most {
-            true => TRIES_BEFORE_PAUSE_IF_MOST_ARE_LOST,
-            false => TRIES_BEFORE_PAUSE,
-        };
-        if packet.lost_tries < tries {
+        if packet.lost_tries < TRIES_BEFORE_PAUSE || irregularity.loses_most {
             return Duration::ZERO;
         }
         let longest = (self.round_trip.smoothed() + LEAST_REORDER_WAIT) * 2;

@@ -36,7 +36,7 @@ pub struct SentPacket<R> {
     is_awaited: bool,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// How many earlier tries of the content of this packet were lost.
+    /// How many earlier tries of the content of this packet were lost while the link answered.
     pub(crate) lost_tries: u8,
     /// The approximate number of bytes of memory that this record took when the packet was sent.
     held_bytes: usize,
