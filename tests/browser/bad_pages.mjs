@@ -10,50 +10,30 @@ const MATCH = ["--port", "0", "--ticks", "7200"];
 
 /** Returns the cases. */
 export function badPages(program) {
-  const plainly = () => startMatch(program, MATCH);
-  const withCertificate = (times) => {
+  /** Checks a page of a match of its own, whose certificate is valid between these times. */
+  const withCertificate = (times, check) => async (browser) => {
     const { certificate, key } = makeCertificate(times);
-    return startMatch(program, [...MATCH, "--certificate", certificate, "--key", key]);
+    const { url, child } = await startMatch(program, [...MATCH, "--certificate", certificate, "--key", key]);
+    const outcome = await check(browser, url);
+    child.kill();
+    return outcome;
   };
   return {
-    good_certificate: async (browser) => {
-      const match = await withCertificate({ from_days: -1, until_days: 12 });
-      return accepts(browser, match.url);
-    },
-    other_origin: async (browser) => {
-      const match = await plainly();
-      return says(browser, await copyOf(match.url), /origin/);
-    },
-    wrong_hash: async (browser) => {
-      const match = await plainly();
+    good_certificate: withCertificate({ from_days: -1, until_days: 12 }, accepts),
+    other_origin: async (browser, match) => says(browser, await copyOf(match.url), /origin/),
+    wrong_hash: async (browser, match) => {
       const hash = [...match.server.hash].map((digit) => (digit === "0" ? "1" : "0")).join("");
       return says(browser, match.url, /one of the pinned hashes/, (page) => reroute(page, { ...match.server, hash }));
     },
-    expired: async (browser) => {
-      const match = await withCertificate({ from_days: -10, until_days: -1 });
-      return says(browser, match.url, /valid now/);
-    },
-    too_long: async (browser) => {
-      const match = await withCertificate({ from_days: -1, until_days: 30 });
-      return says(browser, match.url, /at most 14 days/);
-    },
-    no_web_transport: async (browser) => {
-      const match = await plainly();
-      return says(browser, match.url, /use Chrome/, (page) => page.addInitScript(() => delete globalThis.WebTransport));
-    },
-    udp_blocked: async (browser) => {
-      const match = await plainly();
+    expired: withCertificate({ from_days: -10, until_days: -1 }, (browser, url) => says(browser, url, /valid now/)),
+    too_long: withCertificate({ from_days: -1, until_days: 30 }, (browser, url) => says(browser, url, /at most 14 days/)),
+    no_web_transport: (browser, match) => says(browser, match.url, /use Chrome/, (page) => page.addInitScript(() => delete globalThis.WebTransport)),
+    udp_blocked: async (browser, match) => {
       const { address } = await openProxy(match.server.address, { loss: 1 });
       return says(browser, match.url, /UDP/, (page) => reroute(page, { ...match.server, address }));
     },
-    no_server: async (browser) => {
-      const match = await plainly();
-      return says(browser, match.url, /server runs/, (page) => reroute(page, { ...match.server, address: "127.0.0.1:9" }));
-    },
-    plain_http: async (browser) => {
-      const match = await plainly();
-      return says(browser, match.url.replace("localhost", "plain.test"), /over https/);
-    },
+    no_server: (browser, match) => says(browser, match.url, /accepts browsers and is not full/, (page) => reroute(page, { ...match.server, address: "127.0.0.1:40009" })),
+    plain_http: (browser, match) => says(browser, match.url.replace("localhost", "plain.test"), /over https/),
   };
 }
 

@@ -14,6 +14,7 @@ import { compare, launch, launchWithRealTabs, load, open, start, startMatch, sto
 import { openProxy } from "./proxy.mjs";
 
 const TICKS_PER_SECOND = 60;
+// 15 minutes. Another match begins with the first case after 4 minutes.
 const LONGEST_MATCH = ["--port", "0", "--ticks", "54000"];
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,9 +35,8 @@ function reroute(page, server) {
 }
 
 /** A page has the same values as a native client at equal ticks. */
-async function equal(browser) {
+async function equal(browser, match) {
   const errors = [];
-  const match = await startMatch(program, LONGEST_MATCH);
   const page = await open(browser, `${match.url}?watch`, 800, errors);
   const compared = compare(await watch(page, program, match.server, seconds));
   const differing = compared.filter(({ paths }) => paths.length > 0);
@@ -49,9 +49,8 @@ async function equal(browser) {
  * The same while both clients lose datagrams, each others. What one of them lost, it gets a round trip later, and until
  * then its values differ. So no value may differ for longer than a second, and none a second after the loss.
  */
-async function equalWithLoss(browser) {
+async function equalWithLoss(browser, match) {
   const [errors, loss] = [[], 0.05];
-  const match = await startMatch(program, LONGEST_MATCH);
   const proxy = await openProxy(match.server.address, { loss });
   const page = await openAt(browser, match, proxy.address, errors);
   const watching = watch(page, program, { ...match.server, address: proxy.address }, seconds + 4);
@@ -94,7 +93,7 @@ async function restart(browser) {
   await sleep(1000);
   const frozen = await page.evaluate(() => JSON.parse(window.arena_state()).tick);
   const ports = ["--port", new URL(match.url).port, "--server-port", match.server.address.split(":").at(-1)];
-  const { server } = await startMatch(program, [...LONGEST_MATCH, ...ports]);
+  const { server, child } = await startMatch(program, [...LONGEST_MATCH, ...ports]);
   const ready_at = Date.now();
   await page.waitForFunction((frozen) => {
     const { synchronized, tick } = JSON.parse(window.arena_state());
@@ -102,6 +101,7 @@ async function restart(browser) {
   }, frozen, { timeout: 60_000, polling: 20 });
   const connected_at = Date.now();
   const compared = compare(await watch(page, program, server, 10));
+  child.kill();
   const differing = compared.filter(({ paths }) => paths.length > 0);
   const ok = server.hash === match.server.hash && compared.length >= 200 && differing.length === 0;
   return { ok, down_ms: ready_at - killed_at, connected_after_ready_ms: connected_at - ready_at,
@@ -109,9 +109,8 @@ async function restart(browser) {
 }
 
 /** The tab is hidden for 30 s, because another one is shown. */
-async function hidden() {
+async function hidden(_, match) {
   const errors = [];
-  const match = await startMatch(program, LONGEST_MATCH);
   const browser = await launchWithRealTabs();
   const [context] = browser.contexts();
   const page = await context.newPage();
@@ -148,9 +147,8 @@ async function hidden() {
 }
 
 /** The first object is there after at most four round trips. */
-async function firstState(browser) {
+async function firstState(browser, match) {
   const [errors, delay_ms, tries] = [[], 100, []];
-  const match = await startMatch(program, LONGEST_MATCH);
   const proxy = await openProxy(match.server.address, { delay_ms });
   for (let number = 0; number < 5; number++) {
     const page = await open(browser, `${match.url}?watch`, 800, errors, async (page) => {
@@ -183,8 +181,7 @@ function timeFirstObject() {
 }
 
 /** The client of a page takes at most three times as long for a packet as a native one. */
-async function time(browser) {
-  const match = await startMatch(program, LONGEST_MATCH);
+async function time(browser, match) {
   const page = await open(browser, `${match.url}?watch`, 800, []);
   const child = start(program, ["watch", match.server.address, "--pin", match.server.hash, "--seconds", "30", "--stats"]);
   let text = "";
@@ -197,10 +194,9 @@ async function time(browser) {
 }
 
 /** The memory does not grow. The first third of the time is for warming up. */
-async function memory(browser) {
+async function memory(browser, match) {
   const errors = [];
   const minutes = Number(options.minutes);
-  const match = await startMatch(program, LONGEST_MATCH);
   const page = await open(browser, `${match.url}?watch`, 800, errors);
   const cdp = await page.context().newCDPSession(page);
   const samples = [];
@@ -226,13 +222,18 @@ const cases = {
 };
 
 let failed = false;
+let match = null;
 for (const [name, run] of Object.entries(cases)) {
   if (options.only && !options.only.split(",").includes(name)) continue;
+  if (!match || Date.now() > match.until) {
+    match?.child.kill();
+    match = { ...(await startMatch(program, LONGEST_MATCH)), until: Date.now() + 4 * 60_000 };
+  }
   const browser = await launch({ args: ["--host-resolver-rules=MAP plain.test 127.0.0.1"] });
-  const outcome = await run(browser).catch((error) => ({ ok: false, error: error.message }));
+  const outcome = await run(browser, match).catch((error) => ({ ok: false, error: error.message }));
   await browser.close();
-  stopAll();
   failed ||= !outcome.ok;
   console.log(JSON.stringify({ case: name, ...outcome }));
 }
+stopAll();
 process.exit(failed ? 1 : 0);
