@@ -33,10 +33,13 @@ pub(crate) struct Venue {
 impl Venue {
     /// Opens a match for the page at this port.
     pub(crate) fn open(args: &Args, page: u16) -> Result<Self, Box<dyn Error>> {
-        let identity = Identity::development(CERTIFICATE)?;
+        let identity = match args.certificate.as_ref().zip(args.key.as_ref()) {
+            Some((certificate, key)) => Identity::from_pem(certificate, key)?,
+            None => Identity::development(CERTIFICATE)?,
+        };
         let origins = ["localhost", "127.0.0.1"].map(|host| format!("http://{host}:{page}"));
         let config = QuicConfig { web_origins: WebOrigins::only(origins), ..QuicConfig::default() };
-        let socket = Loopback::listen((Ipv4Addr::LOCALHOST, 0).into(), &identity, config)?;
+        let socket = Loopback::listen((Ipv4Addr::LOCALHOST, args.server_port).into(), &identity, config)?;
         let (address, hash) = (socket.address()?.to_string(), identity.hash().to_string());
         let settings = Settings {
             players: args.players.next_multiple_of(2),
