@@ -42,6 +42,24 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Watch a match from this process, and print all replicated values of each tick as a line of JSON.
     Watch(Watch),
+    /// Make the page of the game with Bevy, and serve it together with a match.
+    #[cfg(feature = "bevy")]
+    Bevy(Bevy),
+}
+
+/// The match of the game with Bevy.
+#[cfg(feature = "bevy")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Bevy {
+    /// The port of the page on this machine. The system chooses one if it is 0.
+    #[arg(long, value_name = "PORT", default_value_t = 8_000)]
+    pub(crate) port: u16,
+    /// Let no bot play on the server.
+    #[arg(long)]
+    pub(crate) empty: bool,
+    /// Print a line of JSON when the page is ready, and then each second what the server knows about the match.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What a client in a process of its own needs to know.

@@ -1,4 +1,4 @@
-//! Makes the page: compiles its client to WebAssembly, and the code around it.
+//! Makes a page: compiles its client to WebAssembly, and the code around it.
 //!
 //! *Invariant:* a clone of the repository and the target `wasm32-unknown-unknown` are enough. If `wasm-opt`
 //! is installed, it makes the WebAssembly smaller.
@@ -13,43 +13,69 @@ use crate::http::File;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The compiled client of the page.
+/// A page, without its client.
+pub(crate) struct Page {
+    /// The package of its client.
+    package: &'static str,
+    html: &'static str,
+    /// Its scripts, with their paths.
+    scripts: &'static [(&'static str, &'static str)],
+}
+
+/// The page of the arena.
+pub(crate) const ARENA: Page = Page {
+    package: "arena_page",
+    html: include_str!("../page/index.html"),
+    scripts: &[("/page.js", include_str!("../page/page.js")), ("/draw.js", include_str!("../page/draw.js"))],
+};
+
+/// The page of the game with Bevy.
+#[cfg(feature = "bevy")]
+pub(crate) const BEVY: Page =
+    Page { package: "bevy_page", html: include_str!("../bevy_page/index.html"), scripts: &[] };
+
+/// A page with its compiled client.
 pub(crate) struct Bundle {
+    page: Page,
     pub(crate) wasm: Vec<u8>,
     /// The JavaScript that loads it.
     glue: String,
 }
 
-/// Compiles the client of the page.
-pub(crate) fn make() -> Result<Bundle, Box<dyn Error>> {
+/// Compiles the client of a page.
+pub(crate) fn make(page: Page) -> Result<Bundle, Box<dyn Error>> {
     let target = target_folder()?;
-    compile(&target)?;
+    let package = page.package;
+    compile(package, &target)?;
     let out = target.join("page");
     Bindgen::new()
-        .input_path(target.join(TARGET).join("page/arena_page.wasm"))
+        .input_path(target.join(TARGET).join(format!("page/{package}.wasm")))
         .web(true)?
         .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)
         .generate(&out)
         .map_err(|error| format!("{error:#}"))?;
-    let wasm = out.join("arena_page_bg.wasm");
+    let wasm = out.join(format!("{package}_bg.wasm"));
     shrink(&wasm)?;
-    Ok(Bundle { wasm: std::fs::read(wasm)?, glue: std::fs::read_to_string(out.join("arena_page.js"))? })
+    let glue = std::fs::read_to_string(out.join(format!("{package}.js")))?;
+    Ok(Bundle { page, wasm: std::fs::read(wasm)?, glue })
 }
 
 impl Bundle {
     /// Returns the files of the page. `server` says, as JSON, how its client reaches the server.
     pub(crate) fn files(self, server: String) -> Vec<File> {
-        let text = |path, kind, text: String| File { path, kind, body: text.into_bytes() };
-        vec![
-            text("/", "text/html; charset=utf-8", include_str!("../page/index.html").to_owned()),
-            text("/page.js", "text/javascript; charset=utf-8", include_str!("../page/page.js").to_owned()),
-            text("/draw.js", "text/javascript; charset=utf-8", include_str!("../page/draw.js").to_owned()),
-            text("/arena_page.js", "text/javascript; charset=utf-8", self.glue),
-            text("/server.json", "application/json", server),
-            File { path: "/arena_page_bg.wasm", kind: "application/wasm", body: self.wasm },
-        ]
+        let file = |path: &str, kind, body| File { path: path.to_owned(), kind, body };
+        let script = |path: &str, text: &str| file(path, "text/javascript; charset=utf-8", text.into());
+        let package = self.page.package;
+        let mut files = vec![
+            file("/", "text/html; charset=utf-8", self.page.html.into()),
+            script(&format!("/{package}.js"), &self.glue),
+            file("/server.json", "application/json", server.into_bytes()),
+            file(&format!("/{package}_bg.wasm"), "application/wasm", self.wasm),
+        ];
+        files.extend(self.page.scripts.iter().map(|(path, text)| script(path, text)));
+        files
     }
 }
 
@@ -60,10 +86,10 @@ fn target_folder() -> Result<PathBuf, Box<dyn Error>> {
     Ok(folder.to_owned())
 }
 
-fn compile(target: &Path) -> Result<(), Box<dyn Error>> {
+fn compile(package: &str, target: &Path) -> Result<(), Box<dyn Error>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--package", "arena_page", "--profile", "page"])
+        .args(["build", "--quiet", "--locked", "--package", package, "--profile", "page"])
         .args(["--target", TARGET, "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")])
         .arg("--target-dir")
         .arg(target)

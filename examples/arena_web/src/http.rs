@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 16 << 10;
 
 /// A file, and the type of its content.
 pub(crate) struct File {
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     pub(crate) kind: &'static str,
     pub(crate) body: Vec<u8>,
 }
@@ -47,7 +47,7 @@ fn answer(mut stream: TcpStream, files: &[File]) -> io::Result<()> {
     let mut words = head.first().map(String::as_str).unwrap_or_default().split_whitespace();
     let (method, target) = (words.next(), words.next().unwrap_or_default());
     let path = target.split('?').next();
-    let file = files.iter().find(|file| method == Some("GET") && path == Some(file.path));
+    let file = files.iter().find(|file| method == Some("GET") && path == Some(&*file.path));
     let (status, kind, body) = match file {
         Some(file) => ("200 OK", file.kind, &*file.body),
         None => ("404 Not Found", "text/plain", &b"there is no such file\n"[..]),

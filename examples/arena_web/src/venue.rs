@@ -3,19 +3,19 @@
 //! *Invariant:* only the page of this program can connect from a browser.
 
 use std::error::Error;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use arena_game::census;
 use arena_game::game::TICKS_PER_SECOND;
 use arena_game::online::loopback::Loopback;
 use arena_game::pace::Pace;
 use arena_game::session::{Session, Settings};
-use repl::quic::{Identity, QuicConfig, WebOrigins};
+use repl::quic::{CertificateHash, Identity, QuicConfig, WebOrigins};
 
 use crate::args::Args;
 
 /// Where the certificate of the server is, from the working directory.
-const CERTIFICATE: &str = "target/arena-certificate";
+pub(crate) const CERTIFICATE: &str = "target/arena-certificate";
 
 /// For `LAST_LOOK` ticks after the match, clients receive its last state. Then, for `FAREWELL` ticks, they
 /// receive the end of their sessions.
@@ -26,8 +26,8 @@ const FAREWELL: u32 = TICKS_PER_SECOND / 2;
 pub(crate) struct Venue {
     session: Session,
     ticks: u32,
-    address: String,
-    hash: String,
+    /// What a client needs to join, as JSON.
+    pub(crate) how_to_join: String,
 }
 
 impl Venue {
@@ -37,10 +37,9 @@ impl Venue {
             Some((certificate, key)) => Identity::from_pem(certificate, key)?,
             None => Identity::development(CERTIFICATE)?,
         };
-        let origins = ["localhost", "127.0.0.1"].map(|host| format!("http://{host}:{page}"));
-        let config = QuicConfig { web_origins: WebOrigins::only(origins), ..QuicConfig::default() };
-        let socket = Loopback::listen((Ipv4Addr::LOCALHOST, args.server_port).into(), &identity, config)?;
-        let (address, hash) = (socket.address()?.to_string(), identity.hash().to_string());
+        let address = (Ipv4Addr::LOCALHOST, args.server_port).into();
+        let socket = Loopback::listen(address, &identity, for_page(page))?;
+        let how_to_join = as_json(socket.address()?, &identity.hash());
         let settings = Settings {
             players: args.players.next_multiple_of(2),
             ticks: args.ticks,
@@ -51,12 +50,7 @@ impl Venue {
         };
         let mut session = Session::new(settings, Box::new(socket), Pace::real());
         census::register(&mut session.server);
-        Ok(Self { session, ticks: args.ticks, address, hash })
-    }
-
-    /// Returns, as JSON, what a client needs to join.
-    pub(crate) fn as_json(&self) -> String {
-        format!("{{\"address\":\"{}\",\"hash\":\"{}\"}}", self.address, self.hash)
+        Ok(Self { session, ticks: args.ticks, how_to_join })
     }
 
     /// Plays the match.
@@ -81,4 +75,15 @@ impl Venue {
             leaks => Err(format!("{leaks} secrets leaked").into()),
         }
     }
+}
+
+/// Returns the configuration of a server for the page at this port.
+pub(crate) fn for_page(port: u16) -> QuicConfig {
+    let origins = ["localhost", "127.0.0.1"].map(|host| format!("http://{host}:{port}"));
+    QuicConfig { web_origins: WebOrigins::only(origins), ..QuicConfig::default() }
+}
+
+/// Returns, as JSON, what a client needs to join.
+pub(crate) fn as_json(address: SocketAddr, hash: &CertificateHash) -> String {
+    format!("{{\"address\":\"{address}\",\"hash\":\"{hash}\"}}")
 }

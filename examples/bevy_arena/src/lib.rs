@@ -4,6 +4,7 @@
 pub mod bot;
 pub mod drawing;
 pub mod game;
+pub mod snapshot;
 
 use bevy_app::App;
 use repl_bevy::{ClientPlugin, ServerPlugin};
@@ -22,11 +23,17 @@ pub fn server(plugin: ServerPlugin, is_host: bool) -> App {
     app
 }
 
-/// Returns the app of a client, on which a bot plays.
+/// Returns the app of a client. What its player does is added to it.
 pub fn client(plugin: ClientPlugin) -> App {
     let mut app = App::new();
     app.add_plugins(plugin);
     game::share(&mut app);
+    app
+}
+
+/// Returns the app of a client, on which a bot plays.
+pub fn bot_client(plugin: ClientPlugin) -> App {
+    let mut app = client(plugin);
     bot::play(&mut app);
     app
 }

@@ -60,7 +60,7 @@ fn server(address: SocketAddr, is_host: bool) -> Fallible<App> {
 }
 
 fn client(address: SocketAddr) -> Fallible<App> {
-    Ok(bevy_arena::client(ClientPlugin::connect(address, &Trust::development(FOLDER)?)?.hz(HZ)))
+    Ok(bevy_arena::bot_client(ClientPlugin::connect(address, &Trust::development(FOLDER)?)?.hz(HZ)))
 }
 
 /// Prints the players.

@@ -1,0 +1,119 @@
+// Plays the game with Bevy in two pages: one player walks by keys, the other is a bot. When the world has stopped
+// changing, the page must have what the server has. Prints one line of JSON; the exit code is 1 if something is
+// wrong, and 2 if the test could not run.
+//
+//   npm install --prefix tests/browser
+//   node tests/browser/bevy.mjs PROGRAM [--pictures FOLDER]
+//
+// PROGRAM is the program of `examples/arena_web`, built with the feature `bevy`. The browser is `chromium`, or what
+// the variable CHROMIUM names.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { isDeepStrictEqual, parseArgs } from "node:util";
+import { brotliCompressSync } from "node:zlib";
+import { chromium } from "playwright-core";
+
+const METRES_SEEN = 39; // Players see 40 metres.
+const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { pictures: { type: "string" } } });
+const server = spawn(positionals[0], ["bevy", "--json", "--port", "0", "--empty"], { stdio: ["ignore", "pipe", "inherit"] });
+const lines = createInterface({ input: server.stdout });
+server.once("exit", () => {
+  console.error("tests/browser: the program has ended");
+  process.exit(2);
+});
+
+const snapshot = async (page) => JSON.parse(await page.evaluate(() => window.client.snapshot()));
+const nextState = async () => JSON.parse((await once(lines, "line"))[0]);
+const picture = (page, name) => options.pictures && page.screenshot({ path: `${options.pictures}/${name}.png`, fullPage: true });
+
+/** Opens a page, and waits until it has its player. */
+async function open(browser, url, width, errors) {
+  const page = await browser.newPage({ viewport: { width, height: 800 } });
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  await page.goto(url);
+  try {
+    await page.waitForFunction(() => window.client && JSON.parse(window.client.snapshot()).own, null, { timeout: 30_000 });
+  } catch {
+    throw new Error(`the page has no player: ${await page.textContent("#message")} ${errors.join("; ")}`);
+  }
+  return page;
+}
+
+/** Walks for some frames without a pause, in which nothing arrives: how far does the prediction move the player? */
+function predict() {
+  const at = () => {
+    const { own, players } = JSON.parse(window.client.snapshot());
+    return players[own].position[0];
+  };
+  const start = at();
+  window.client.walk(start < 30 ? 1 : -1, 0);
+  for (const end = performance.now() + 100; performance.now() < end; ) window.client.frame();
+  window.client.walk(0, 0);
+  return Math.abs(at() - start);
+}
+
+/** Returns the players, and the coins that this player sees. */
+function seen({ players, coins }, [x, y]) {
+  return { players, coins: coins.filter((coin) => Math.hypot(coin[0] - x, coin[1] - y) < METRES_SEEN) };
+}
+
+/** Waits until the server's world has stopped changing, and returns whether the page has the same. */
+async function agrees(page) {
+  let last = await nextState();
+  for (let turn = 0; turn < 20; turn++) {
+    const state = await nextState();
+    if (isDeepStrictEqual(state, last)) {
+      const { own, ...view } = await snapshot(page);
+      const at = state.players[own].position;
+      const [expected, found] = [seen(state, at), seen(view, at)];
+      const same = isDeepStrictEqual(found, expected);
+      if (!same) console.error(`${JSON.stringify(found)} in the page, ${JSON.stringify(expected)} on the server`);
+      return { same, players: Object.keys(found.players).length, coins: found.coins.length };
+    }
+    last = state;
+  }
+  throw new Error("the world does not stop changing");
+}
+
+async function test(browser) {
+  const errors = [];
+  const { url } = await nextState();
+  const page = await open(browser, `${url}?play`, 720, errors);
+  const predicted = await page.evaluate(predict);
+  await page.click("#hat");
+  const bot = await open(browser, url, 390, errors);
+  const before = await snapshot(page);
+  await page.bringToFront();
+  await page.keyboard.down("KeyS");
+  await page.waitForTimeout(2_000);
+  await page.keyboard.up("KeyS");
+  const walked = (await snapshot(page)).players[before.own].position[1] - before.players[before.own].position[1];
+  await page.waitForFunction(() => document.querySelector("#chat li"), null, { timeout: 10_000 });
+  const chat = await page.textContent("#chat li");
+  await picture(page, "bevy-play-720");
+  await picture(bot, "bevy-bot-390");
+  await bot.close();
+  const outcome = await agrees(page);
+  const rollbacks = await page.evaluate(() => window.client.rollbacks());
+  const wasm = Buffer.from(await (await fetch(`${url}bevy_page_bg.wasm`)).arrayBuffer());
+  const ok = outcome.same && outcome.players === 2 && outcome.coins > 0 && predicted > 0.2 && walked > 4 && chat === "hello"
+    && errors.length === 0;
+  const sizes = { wasm_bytes: wasm.length, wasm_brotli_bytes: brotliCompressSync(wasm).length };
+  console.log(JSON.stringify({ ok, ...outcome, metres_predicted: predicted, metres_walked: walked, chat, rollbacks, ...sizes, errors }));
+  return ok;
+}
+
+let code = 2;
+let browser;
+try {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  code = (await test(browser)) ? 0 : 1;
+} catch (error) {
+  console.error(`tests/browser: ${error.message}`);
+} finally {
+  await browser?.close();
+  server.kill();
+}
+process.exit(code);
