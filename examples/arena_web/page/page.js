@@ -15,7 +15,6 @@ function say(text, isQuiet = false) {
 }
 
 try {
-  if (!("WebTransport" in window)) throw new Error("this browser has no WebTransport: use a current Chrome, Edge or Firefox");
   const { memory } = await init({ module_or_path: "arena_page_bg.wasm" });
   const response = await fetch("server.json");
   if (!response.ok) throw new Error(`server.json: ${response.status}`);
@@ -69,12 +68,16 @@ function run({ address, hash }, memory) {
     if (!isRunning) return;
     const known = stats();
     showStats(known, known.bytes - last.bytes, state.tick);
-    if (known.connected) ended = "";
-    if (known.connected) say("");
-    else if (known.over) say(`The session is over: ${ended || "the server has ended it"}`);
-    else say(ended ? `Not connected, trying again: ${ended}` : "Connecting …", !ended);
     last = known;
   }, 1000);
+  setInterval(() => {
+    if (!isRunning) return;
+    const { connected, over } = stats();
+    if (connected) ended = "";
+    if (connected) say("");
+    else if (over) say(`The session is over: ${ended || "the server has ended it"}`);
+    else say(ended ? `Not connected, trying again: ${ended}` : "Connecting …", !ended);
+  }, 200);
   listen((keys) => isRunning && client.press(keys.left, keys.right, keys.up, keys.down, keys.fire), () => state);
   addEventListener("pagehide", () => {
     if (!isRunning) return;

@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -13,6 +14,15 @@ pub(crate) struct Args {
     /// The port of the page on this machine. The system chooses one if it is 0.
     #[arg(long, value_name = "PORT", default_value_t = 8_000)]
     pub(crate) port: u16,
+    /// The port of the match, which is a UDP port. The system chooses one if it is 0.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) server_port: u16,
+    /// A file with the certificate of the match. Without it, the program makes a certificate for development.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// A file with the key of the certificate.
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub(crate) key: Option<PathBuf>,
     /// How many players there are, 2 to 64. Bots play those without a client.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..=64))]
     pub(crate) players: u32,
@@ -63,4 +73,7 @@ pub(crate) struct Watch {
     /// After how many seconds the client leaves.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) seconds: u32,
+    /// Print one line of JSON at the end instead: what the client knows about its connection.
+    #[arg(long)]
+    pub(crate) stats: bool,
 }

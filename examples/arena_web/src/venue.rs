@@ -33,8 +33,12 @@ pub(crate) struct Venue {
 impl Venue {
     /// Opens a match for the page at this port.
     pub(crate) fn open(args: &Args, page: u16) -> Result<Self, Box<dyn Error>> {
-        let identity = Identity::development(CERTIFICATE)?;
-        let socket = Loopback::listen((Ipv4Addr::LOCALHOST, 0).into(), &identity, for_page(page))?;
+        let identity = match args.certificate.as_ref().zip(args.key.as_ref()) {
+            Some((certificate, key)) => Identity::from_pem(certificate, key)?,
+            None => Identity::development(CERTIFICATE)?,
+        };
+        let local = (Ipv4Addr::LOCALHOST, args.server_port).into();
+        let socket = Loopback::listen(local, &identity, for_page(page))?;
         let how_to_join = as_json(socket.address()?, &identity.hash());
         let settings = Settings {
             players: args.players.next_multiple_of(2),

@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use arena_game::census::{self, Census};
 use arena_game::game::TICKS_PER_SECOND;
@@ -18,28 +19,75 @@ use crate::args::Watch;
 /// Watches for some seconds, and prints the snapshot of each tick that arrives, as soon as the initial state
 /// is complete.
 pub(crate) fn run(args: &Watch) -> Result<(), Box<dyn Error>> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random)?;
-    let mut guest = Guest::spectator(Session::from_random(random));
-    census::register(&mut guest.client);
-    let mut quic = QuicClient::new(args.address, &Trust::pinned([args.pin.parse::<CertificateHash>()?]))?;
+    let mut watcher = Watcher::new(args)?;
     let (mut pace, mut printed) = (Pace::real(), None);
     let mut out = std::io::stdout().lock();
     for _ in 0..args.seconds.saturating_mul(TICKS_PER_SECOND) {
-        let now = pace.tick();
-        quic.receive(&mut guest.client, now)?;
-        while guest.client.poll_message::<Census>().is_some() {}
-        guest.tick(now);
-        quic.transmit(&mut guest.client, now)?;
-        if let Some(ended) = guest.ended.take() {
-            return Err(ended.into());
-        }
-        let tick = guest.client.server_tick();
-        if guest.client.is_synchronized() && tick != printed {
+        watcher.tick(pace.tick())?;
+        let client = &watcher.guest.client;
+        let tick = client.server_tick();
+        if !args.stats && client.is_synchronized() && tick != printed {
             printed = tick;
-            writeln!(out, "{}", snapshot::of(&guest.client))?;
+            writeln!(out, "{}", snapshot::of(client))?;
             out.flush()?;
         }
     }
+    if args.stats {
+        writeln!(out, "{}", watcher.stats())?;
+    }
     Ok(())
+}
+
+/// The client, and what it has measured.
+struct Watcher {
+    guest: Guest,
+    quic: QuicClient,
+    /// How long the client has received packets and compared its objects with the census.
+    receiving: Duration,
+    agreed: u32,
+    differed: u32,
+}
+
+impl Watcher {
+    fn new(args: &Watch) -> Result<Self, Box<dyn Error>> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)?;
+        let mut guest = Guest::spectator(Session::from_random(random));
+        census::register(&mut guest.client);
+        let quic = QuicClient::new(args.address, &Trust::pinned([args.pin.parse::<CertificateHash>()?]))?;
+        Ok(Self { guest, quic, receiving: Duration::ZERO, agreed: 0, differed: 0 })
+    }
+
+    fn tick(&mut self, now: Duration) -> Result<(), Box<dyn Error>> {
+        let before = Instant::now();
+        self.receive(now)?;
+        self.receiving += before.elapsed();
+        self.guest.tick(now);
+        self.quic.transmit(&mut self.guest.client, now)?;
+        match self.guest.ended.take() {
+            Some(ended) => Err(ended.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Does the same as the client of the page, so that the times can be compared.
+    fn receive(&mut self, now: Duration) -> Result<(), Box<dyn Error>> {
+        let client = &mut self.guest.client;
+        self.quic.receive(client, now)?;
+        let census = std::iter::from_fn(|| client.poll_message::<Census>()).last();
+        if let Some(agrees) = census.and_then(|census| census.agrees(client)) {
+            *if agrees { &mut self.agreed } else { &mut self.differed } += 1;
+        }
+        Ok(())
+    }
+
+    fn stats(&self) -> String {
+        let Self { guest, receiving, agreed, differed, .. } = self;
+        let stats = guest.client.connection_info().stats();
+        let mean = receiving.as_secs_f64() * 1e6 / stats.packets_received.max(1) as f64;
+        format!(
+            "{{\"packets\":{},\"packets_lost\":{},\"agreed\":{agreed},\"differed\":{differed},\"microseconds_per_packet\":{mean:.1}}}",
+            stats.packets_received, stats.packets_lost,
+        )
+    }
 }
