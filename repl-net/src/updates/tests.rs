@@ -469,3 +469,21 @@ fn s241_an_object_that_came_back_into_sight_is_told_once() {
     ];
     assert_eq!(told.polled(), expected);
 }
+
+#[test]
+fn s241_an_object_has_changed_before_it_goes_out_of_sight_although_new_subobjects_are_told_first() {
+    for end in [UpdateKind::OutOfSight, UpdateKind::TornOff] {
+        let mut told = Told::new();
+        let mut forest = Forest::default();
+        forest.set(5, Some(4));
+        told.packet_in(&forest, |updates, class| {
+            updates.changed((in_slot(2), 1), class, &handles(&[1]));
+            updates.push(ObjectRef::new(in_slot(2)), end.clone(), class);
+            updates.spawned_below(in_slot(5), 1, class);
+            updates.spawned(in_slot(4), 1, class);
+        });
+        let kinds = [(4, UpdateKind::Spawned), (5, UpdateKind::Spawned), (2, UpdateKind::Changed), (2, end)];
+        let expected: Vec<_> = kinds.map(|(slot, kind)| (ObjectRef::new(in_slot(slot)), kind)).into();
+        assert_eq!(told.polled(), expected);
+    }
+}

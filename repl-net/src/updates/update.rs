@@ -118,4 +118,9 @@ impl UpdateKind {
     pub(crate) fn is_departure(&self) -> bool {
         matches!(self, Self::Despawned(_) | Self::Unbound(_))
     }
+
+    /// Returns whether the client still has the object, but receives no changes of it from now on.
+    pub(crate) fn ends_changes(&self) -> bool {
+        matches!(self, Self::OutOfSight | Self::TornOff)
+    }
 }

@@ -15,7 +15,7 @@ use crate::kinds::{BIRD, GOLEM, SIGN};
 use crate::lives::Lives;
 use crate::regular_losses;
 use crate::short_lives::{self, ShortLives};
-use crate::talk::{BULK_BYTES, LARGEST_BYTES, Talk};
+use crate::talk::{BULK_BYTES, LARGEST_BYTES, STORED_BYTES, Talk};
 use crate::waits::{self, Waits};
 use crate::whispers::Whispers;
 
@@ -326,7 +326,8 @@ impl Plan {
 
     /// Returns the time in which all parts of a large message arrive, except for one message in a thousand. A
     /// part is tried again each round trip. While no ack arrives, a packet with a few of the parts is sent
-    /// every 250 ms (R9), until one of these packets and its ack have both arrived.
+    /// every 250 ms (R9), until one of these packets and its ack have both arrived. If the bytes of a tick are
+    /// limited, the messages that wait take twice the time in which they could be sent alone.
     fn time_of_large_messages(&self) -> Duration {
         let are_large = [self.talk.map(|talk| talk.is_large), self.whispers.map(|calls| calls.is_large)];
         if !are_large.contains(&Some(true)) {
@@ -337,7 +338,8 @@ impl Plan {
         let tries = (parts * 1_000.0).ln() / -self.loss().ln();
         let answered = (1.0 - self.loss()).powi(2);
         let probes = 1_000_f64.ln() / -(1.0 - answered).ln();
-        self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes) + self.time_of_bulk()
+        let of_bytes = self.time_of(STORED_BYTES.div_ceil(self.max_bytes_per_tick) as u32 * 2);
+        self.round_trip().mul_f64(tries) + PROBE.mul_f64(probes) + of_bytes + self.time_of_bulk()
     }
 
     /// Returns the time that two bulk chats and two bulk scores need. It is the sum of their time at ten

@@ -86,6 +86,9 @@ pub(crate) struct TornOff {
     pub(crate) far: BTreeSet<ConnectionId>,
     /// Whether a tick has compared the last state.
     pub(crate) is_frozen: bool,
+    /// The connections from which it was hidden in any tick since. A client that is not told of the tear-off
+    /// by then removes the object, and never gets it again.
+    hidden: BTreeSet<ConnectionId>,
 }
 
 impl World {
@@ -97,8 +100,8 @@ impl World {
     fn sees(&self, connection: ConnectionId, uid: u32) -> bool {
         let (view, thing) = (&self.views[&connection], &self.things[uid as usize]);
         if let Some(torn_off) = &thing.torn_off {
-            let mut above = std::iter::successors(Some(uid), |uid| self.things[*uid as usize].parent);
-            let is_hidden = above.any(|uid| view.hidden.contains(&uid));
+            let is_hidden =
+                torn_off.hidden.contains(&connection) || self.is_hidden_with_parents(connection, uid);
             return thing.alive && torn_off.keeps.contains(&connection) && !is_hidden;
         }
         let (mut is_owner, mut carrier) = (false, uid);
@@ -135,6 +138,24 @@ impl World {
                 Relevance::JudgedOrGroup(group) => is_judged || is_in(group),
                 Relevance::Owner | Relevance::Nobody | Relevance::AttachedTo(_) => false,
             }
+    }
+
+    /// Returns whether an object, or an object of which it is a subobject, is hidden from a connection.
+    fn is_hidden_with_parents(&self, connection: ConnectionId, uid: u32) -> bool {
+        let mut above = std::iter::successors(Some(uid), |uid| self.things[*uid as usize].parent);
+        above.any(|uid| self.views[&connection].hidden.contains(&uid))
+    }
+
+    /// Records from which connections torn-off objects are hidden in this tick.
+    pub(crate) fn note_hidden_tear_offs(&mut self) {
+        for uid in self.torn_off.clone() {
+            let hidden =
+                self.views.keys().filter(|connection| self.is_hidden_with_parents(**connection, uid));
+            let hidden: Vec<ConnectionId> = hidden.copied().collect();
+            if let Some(torn_off) = &mut self.things[uid as usize].torn_off {
+                torn_off.hidden.extend(hidden);
+            }
+        }
     }
 
     /// Returns whether the centre of the cell of an object is within a distance of a viewpoint.
@@ -268,9 +289,14 @@ impl World {
                 view.joined.is_some() && view.seen.contains(&uid)
             };
             let keeps = self.views.iter().filter(sees).map(|(connection, _)| *connection).collect();
+            let owner = self.things[uid as usize].owner;
+            for (connection, view) in self.views.iter_mut().filter(|(id, view)| sees(&(*id, &**view))) {
+                view.rights.end(uid, owner == Some(*connection));
+            }
             let connections = self.views.keys().copied();
             let far = connections.filter(|connection| self.is_far(*connection, uid)).collect();
-            self.things[uid as usize].torn_off = Some(TornOff { keeps, far, is_frozen: false });
+            self.things[uid as usize].torn_off =
+                Some(TornOff { keeps, far, is_frozen: false, hidden: BTreeSet::new() });
         }
         torn_off.iter().for_each(|uid| self.release_attached(*uid));
         self.alive.retain(|uid| !torn_off.contains(uid));

@@ -44,6 +44,8 @@ pub(crate) fn register_on_server(server: &mut Server) {
 /// The number of bytes of the largest messages that are not bulk, and of those that are.
 pub(crate) const LARGEST_BYTES: usize = 20_000;
 pub(crate) const BULK_BYTES: usize = 70_000;
+/// The most bytes of messages that a connection stores, without bulk messages.
+pub(crate) const STORED_BYTES: usize = 256 << 10;
 
 /// Returns the content of a message of a kind: a few bytes, more than a packet, or many packets.
 fn content(kind: usize, number: u32, plan: Talk) -> Vec<u8> {

@@ -172,7 +172,8 @@ pub(crate) struct Calls {
 /// What the model knows about the calls for one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Rights {
-    /// The objects that the connection saw when they were despawned, and whether it owned them.
+    /// The objects that the connection saw when they were despawned or torn off, whichever came first, and
+    /// whether it owned them.
     last: BTreeMap<u32, bool>,
     /// The reliable calls that must arrive, with their objects and whether they are for the owner, unless the
     /// connection loses its right to them first.
@@ -190,8 +191,9 @@ impl Rights {
         self.due.retain(|_, made| made.uid != uid || !made.whisper.is_for_owner());
     }
 
-    pub(crate) fn despawned(&mut self, uid: u32, was_owner: bool) {
-        self.last.insert(uid, was_owner);
+    /// Records that an object which the connection sees is despawned or torn off.
+    pub(crate) fn end(&mut self, uid: u32, was_owner: bool) {
+        self.last.entry(uid).or_insert(was_owner);
     }
 
     /// Returns how many reliable calls are missing, and one of them.

@@ -116,6 +116,9 @@ impl Witness {
         (connection, tick): (ConnectionId, u64),
     ) -> Vec<u32> {
         let mut lost = Vec::new();
+        // The removal of an object also removes the objects below it that go out of sight in the same packet.
+        let gone: BTreeSet<Guid> =
+            news.iter().filter(|(_, news)| matches!(news, News::Gone(_))).map(|(guid, _)| *guid).collect();
         for (guid, news) in news {
             match news {
                 News::Came => self.came(guid, world, tick),
@@ -129,12 +132,15 @@ impl Witness {
                     let Sight { uid, .. } =
                         self.present.remove(&guid).expect("an object that goes out of sight was there");
                     assert_ne!(world.keeping(uid), Keeping::No, "{guid:?} is kept");
-                    let kind = &world.kinds[world.things[uid as usize].kind];
-                    let leaves = (kind.replica)(client, guid).expect("an object that is kept is there");
-                    // Several packets may have arrived since the last look.
-                    let notified = (kind.notified)(client, guid).expect("an object that is kept is there");
-                    self.unseen.insert(guid, Unseen { uid, notified, leaves });
                     lost.push(uid);
+                    let kind = &world.kinds[world.things[uid as usize].kind];
+                    let leaves = (kind.replica)(client, guid);
+                    // Several packets may have arrived since the last look.
+                    let notified = (kind.notified)(client, guid);
+                    let is_there = leaves.is_some() && notified.is_some();
+                    assert_ne!(is_there, gone.contains(&guid), "{guid:?} is kept");
+                    let (leaves, notified) = (leaves.unwrap_or_default(), notified.unwrap_or_default());
+                    self.unseen.insert(guid, Unseen { uid, notified, leaves });
                 }
                 News::BackInSight => {
                     let Unseen { uid, notified, .. } =

@@ -402,7 +402,7 @@ impl World {
                     .collect();
                 let view = self.views.get_mut(&connection).expect("a viewer");
                 view.last_seen.insert(uid, last);
-                view.rights.despawned(uid, owner == Some(connection));
+                view.rights.end(uid, owner == Some(connection));
             }
             self.end_pauses(uid);
             self.things[uid as usize].alive = false;
@@ -569,6 +569,7 @@ impl World {
                 thing.ledger.record(tick, &(self.kinds[thing.kind].leaves)(&self.server, thing.guid));
             }
         }
+        self.note_hidden_tear_offs();
         for &uid in self.alive.iter().chain(&self.torn_off) {
             let thing = &mut self.things[uid as usize];
             for property in 0..thing.versions.len() {

@@ -195,3 +195,32 @@ fn s230_a_team_sees_its_objects_everywhere_and_others_see_them_when_they_are_nea
     room.settle();
     assert_eq!(seen(&room), [false; 3], "what is hidden is not seen");
 }
+
+/// A client sees a far object only because of its group, so the cell of the object is out of its sight. Its
+/// session begins with the object.
+#[test]
+fn s230_a_client_that_joins_gets_the_changes_of_what_it_sees_far_from_its_viewpoint() {
+    let mut room = room(1);
+    let ward = room.server.spawn(creature(1_000.0, 0.0));
+    let banner = room.server.spawn(Banner::default());
+    room.server.object(ward).set_relevancy(Relevancy::any([Relevancy::Located, Relevancy::Group(Group(1))]));
+    room.server.object(banner).set_relevancy(Relevancy::attached_to(ward));
+    // For this client the cell of the object is in sight.
+    let near = room.guests[0].id;
+    room.server.connection(near).set_viewpoints(&[[1_000.0, 0.0, 0.0]]);
+    for has_viewpoint in [false, true] {
+        let late = room.enter();
+        room.server.connection(late).join_group(Group(1));
+        if has_viewpoint {
+            room.server.connection(late).set_viewpoints(&[[0.0; 3]]);
+        }
+        room.settle();
+        room.server[ward].health += 7;
+        room.server[banner].colour += 7;
+        room.settle();
+        for guest in &room.guests {
+            assert_eq!(guest.client.get(ward).map(|ward| ward.health), Some(room.server[ward].health));
+            assert_eq!(guest.client.get(banner), Some(&room.server[banner]));
+        }
+    }
+}

@@ -16,7 +16,7 @@ impl Connection {
             let is_far = self.copies.view().is_far_now(world, slot);
             self.copies.objects.set_far(slot, is_far);
         }
-        for slot in self.copies.view().carried(world) {
+        for slot in self.copies.view().seen_from_afar(world) {
             let ring = self.copies.view().ring_of(world, slot);
             self.copies.update_view(world, slot, ring);
         }

@@ -223,10 +223,11 @@ impl View {
         self.owned.contains(slot)
     }
 
-    /// Returns the objects that the client owns and all objects that are attached to them. The client may see
-    /// these objects even if they are out of its sight.
-    pub(crate) fn carried(&self, world: &World) -> Vec<u32> {
-        self.owned.iter().flat_map(|slot| world.cells.with_attached(slot)).collect()
+    /// Returns the objects that the client may see even if their cells are out of its sight: those that it
+    /// owns, those whose relevancy is a combination, and all objects that are attached to them.
+    pub(crate) fn seen_from_afar(&self, world: &World) -> Vec<u32> {
+        let slots = self.owned.iter().chain(world.cells.combined().iter());
+        slots.flat_map(|slot| world.cells.with_attached(slot)).collect()
     }
 
     #[inline]
