@@ -58,7 +58,7 @@ export async function load(page, url, errors, prepare = async () => {}) {
   }
 }
 
-export function untilSynchronized(page, timeout) {
+function untilSynchronized(page, timeout) {
   return page.waitForFunction(() => window.arena_state && JSON.parse(window.arena_state()).synchronized, null, { timeout, polling: 20 });
 }
 
@@ -87,6 +87,15 @@ export async function watch(page, program, { address, hash }, seconds) {
 export function compare({ native, seen }) {
   const both = seen.filter((state) => native.has(state.tick));
   return both.map((state) => ({ tick: state.tick, paths: differences(comparable(state), comparable(native.get(state.tick))) }));
+}
+
+/**
+ * Returns the same states with only the slot of each reference. A client that has seen a restart of the server counts
+ * other generations than a client that has not.
+ */
+export function withoutGenerations({ native, seen }) {
+  const strip = (state) => JSON.parse(JSON.stringify(state).replace(/"(\d+)\.\d+"/g, '"$1"'));
+  return { native: new Map([...native].map(([tick, state]) => [tick, strip(state)])), seen: seen.map(strip) };
 }
 
 /** Returns a state without what depends on when its client joined: values that the server did not send since. */

@@ -10,12 +10,12 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { badPages } from "./bad_pages.mjs";
-import { compare, launch, launchWithRealTabs, load, open, start, startMatch, stopAll, untilSynchronized, watch } from "./arena.mjs";
+import { compare, launch, launchWithRealTabs, load, open, start, startMatch, stopAll, watch, withoutGenerations } from "./arena.mjs";
 import { openProxy } from "./proxy.mjs";
 
 const TICKS_PER_SECOND = 60;
 // 15 minutes. Another match begins with the first case after 4 minutes.
-const LONGEST_MATCH = ["--port", "0", "--ticks", "54000"];
+const LONGEST_MATCH = ["--ticks", "54000"];
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { only: { type: "string" }, seconds: { type: "string", default: "60" }, minutes: { type: "string", default: "10" } },
@@ -42,7 +42,7 @@ async function equal(browser, match) {
   const differing = compared.filter(({ paths }) => paths.length > 0);
   const { agreed, differed, packets_lost } = await stats(page);
   const ok = compared.length >= seconds * 20 && differing.length === 0 && differed === 0 && errors.length === 0;
-  return { ok, ticks_compared: compared.length, ticks_differing: differing.length, first: differing[0], agreed, differed, packets_lost, errors };
+  return { ok, ticks_compared: compared.length, ticks_differing: differing.length, first: differing[0]?.paths[0], agreed, differed, packets_lost, errors };
 }
 
 /**
@@ -84,7 +84,7 @@ function longestDifference(compared) {
 
 /** The process of the server is killed, and started again at the same ports with the same certificate. */
 async function restart(browser) {
-  const match = await startMatch(program, LONGEST_MATCH);
+  const match = await startMatch(program, [...LONGEST_MATCH, "--port", "0"]);
   const page = await open(browser, `${match.url}?watch`, 800, []);
   await sleep(5000);
   match.child.kill("SIGKILL");
@@ -100,12 +100,12 @@ async function restart(browser) {
     return synchronized && tick !== frozen && JSON.parse(window.arena_stats()).connected;
   }, frozen, { timeout: 60_000, polling: 20 });
   const connected_at = Date.now();
-  const compared = compare(await watch(page, program, server, 10));
+  const compared = compare(withoutGenerations(await watch(page, program, server, 10)));
   child.kill();
   const differing = compared.filter(({ paths }) => paths.length > 0);
   const ok = server.hash === match.server.hash && compared.length >= 200 && differing.length === 0;
   return { ok, down_ms: ready_at - killed_at, connected_after_ready_ms: connected_at - ready_at,
-           ticks_compared: compared.length, ticks_differing: differing.length, first: differing[0] };
+           ticks_compared: compared.length, ticks_differing: differing.length, first: differing[0]?.paths[0] };
 }
 
 /** The tab is hidden for 30 s, because another one is shown. */
@@ -142,7 +142,7 @@ async function hidden(_, match) {
   const ok = visibility === "hidden" && lost === 0 && after.connected && compared.length >= 200 && differing.length === 0
     && soon.agreed > shown.agreed && after.differed === before.differed && errors.length === 0;
   return { ok, visibility, timers_per_second, times_not_connected: lost, agreed_within_2_s: soon.agreed - shown.agreed,
-           ticks_compared: compared.length, ticks_differing: differing.length, first: differing[0], packets_lost: after.packets_lost - before.packets_lost,
+           ticks_compared: compared.length, ticks_differing: differing.length, first: differing[0]?.paths[0], packets_lost: after.packets_lost - before.packets_lost,
            agreed: after.agreed - before.agreed, differed: after.differed - before.differed, errors };
 }
 
@@ -227,7 +227,7 @@ for (const [name, run] of Object.entries(cases)) {
   if (options.only && !options.only.split(",").includes(name)) continue;
   if (!match || Date.now() > match.until) {
     match?.child.kill();
-    match = { ...(await startMatch(program, LONGEST_MATCH)), until: Date.now() + 4 * 60_000 };
+    match = { ...(await startMatch(program, [...LONGEST_MATCH, "--port", "0"])), until: Date.now() + 4 * 60_000 };
   }
   const browser = await launch({ args: ["--host-resolver-rules=MAP plain.test 127.0.0.1"] });
   const outcome = await run(browser, match).catch((error) => ({ ok: false, error: error.message }));

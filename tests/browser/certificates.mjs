@@ -15,8 +15,11 @@ new_certs_dir = .
 rand_serial = yes
 default_md = sha256
 policy = any
+x509_extensions = names
 [any]
 commonName = supplied
+[names]
+subjectAltName = DNS:localhost
 `;
 
 /** Makes a certificate and its key. It is valid from and until some days from now; both may be negative. */

@@ -58,7 +58,7 @@ async function test(browser) {
   const brotli = brotliCompressSync(wasm).length;
   const ok = compared.length >= seconds * 20 && differing.length === 0 && stats.differed === 0 && stats.agreed > 0
     && played.run >= 3 && played.shots > 0 && brotli <= MOST_WASM_BYTES && errors.length === 0;
-  const outcome = { ok, ticks_compared: compared.length, ticks_differing: differing.length, first_difference: differing[0],
+  const outcome = { ok, ticks_compared: compared.length, ticks_differing: differing.length, first_difference: differing[0]?.paths[0],
                     ...stats, metres_run: played.run, shots_seen: played.shots, wasm_bytes: wasm.length, wasm_brotli_bytes: brotli, errors };
   console.log(JSON.stringify(outcome));
   return ok;
