@@ -368,8 +368,9 @@ impl ClientHandshake {
 
     fn say_hello(&mut self, context: ClientContext<'_>, queue: &mut SendQueue) {
         let login = if self.is_connected() { Vec::new() } else { context.terms.login.to_vec() };
-        // A connected client sends its token, even if it never received a cookie.
-        let cookie = self.cookie.or(self.is_connected().then_some(0));
+        // A connected client sends its token, even if it never received a cookie. A transport that seals has
+        // already proved the address, so its server asks for no cookie, and the login saves a round trip.
+        let cookie = self.cookie.or((self.is_connected() || self.is_sealed).then_some(0));
         let proof = cookie.map(|cookie| Proof { cookie, token: self.token, login });
         let (checksum, limits) = (context.agreement.checksum(), ClientLimits::of(&context.terms));
         let hello = Hello { session: self.session, checksum, limits, proof };

@@ -547,6 +547,18 @@ fn r25_a_session_whose_login_waits_is_replaced_by_no_other() {
 }
 
 #[test]
+fn r21_the_first_hello_has_the_login_if_the_transport_seals() {
+    let mut pair = HandshakePair::alike();
+    pair.server = ServerHandshake::new(ConnectionId(3), Secret::from(77_u64), Trust::Sealed, pair.now);
+    pair.client.is_sealed = true;
+    pair.server_terms.asks_login = true;
+    pair.client_terms.login = b"Ada";
+    let hello = pair.client_sends().remove(0);
+    pair.server_receives(&hello);
+    assert_eq!(pair.server_reports, [Reported::Login(b"Ada".to_vec())]);
+}
+
+#[test]
 fn r21_a_login_is_decided_once_under_loss_and_reordering() {
     for seed in 0..300 {
         let mut pair = HandshakePair::alike();
