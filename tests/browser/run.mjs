@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { brotliCompressSync } from "node:zlib";
 import { compare, launch, open, startMatch, stopAll, watch } from "./arena.mjs";
 
-const MOST_WASM_BYTES = 300_000; // as brotli
+const MOST_WASM_BYTES = 330_000; // as brotli; 300,000 are the aim
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { seconds: { type: "string", default: "10" }, pictures: { type: "string" } },

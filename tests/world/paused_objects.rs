@@ -353,6 +353,31 @@ fn s233_a_pause_ends_with_a_tear_off() {
     }
 }
 
+/// Nothing of the objects was sent to the client before the tear-off, so it did not see them while they were
+/// paused.
+#[test]
+fn s233_a_pause_of_a_family_ends_with_its_tear_off_for_all_of_the_family() {
+    for is_for_one in [false, true] {
+        let (mut room, _) = room(1, 0);
+        let id = room.guests[0].id;
+        let top = room.server.spawn(Statue::default());
+        if is_for_one {
+            room.server.object(top).set_paused_for(id, true);
+        } else {
+            room.server.object(top).set_paused(true);
+        }
+        let child = room.server.object(top).spawn_subobject(Statue::default()).expect("it is there");
+        let leaf = room.server.object(child).spawn_subobject(Statue::default()).expect("it is there");
+        room.settle();
+        assert!(!has(&room, 0, top));
+        room.server.object(top).tear_off();
+        room.settle();
+        for statue in [top, child, leaf] {
+            assert!(room.client().object_info(statue).is_torn_off(), "{statue:?}, {is_for_one}");
+        }
+    }
+}
+
 #[test]
 fn s234_a_change_that_waits_for_its_update_time_waits_for_the_pause_too() {
     let (mut room, statues) = room(1, 1);

@@ -5,11 +5,9 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
-use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 use crate::ids::epoch::Epoch;
-use crate::ids::guid::Guid;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::{AnyObject, ReferenceMap};
@@ -18,7 +16,7 @@ use crate::object::print;
 use crate::schema::command::{Collected, CommandKind, LeafCommand};
 use crate::schema::program::Program;
 use crate::wire::checked::Checked;
-use crate::wire::decode::{ElementTarget, Observer, Path, ReadElement, Target, Validating, Walk};
+use crate::wire::decode::{ElementTarget, Path, ReadElement, Target, Validating, Walk};
 
 impl Program {
     /// Reads the values of `handles` of an update of an object of this class, and calls `each` with the
@@ -37,13 +35,17 @@ impl Program {
     ) -> Result<(), ReadError> {
         let mut at = reader.position();
         let any = AnyObject::default();
-        let (mut sizes, mut references) = (Sizes::default(), ReferenceMap::new(&any));
-        let (observer, references) = (&mut sizes, &mut references);
+        let (mut ends, mut references) = (Vec::new(), ReferenceMap::new(&any));
+        let (observer, references) = (&mut (), &mut references);
         let pass = Validating(&mut Checked::new());
-        Walk { program: self, reader: &mut *reader, references, observer, pass, path: Path::new() }
-            .object(&mut Survey, handles)?;
-        for (handle, bits) in sizes.0 {
-            let end = at.saturating_add(bits);
+        let mut walk = Walk { program: self, reader, references, observer, pass, path: Path::new() };
+        for handle in handles.iter() {
+            walk.path.push(handle);
+            walk.property(self.own_table(), handle, &mut Survey)?;
+            walk.path.pop();
+            ends.push((handle, walk.reader.position()));
+        }
+        for (handle, end) in ends {
             each(handle, reader.slice(at..end).unwrap_or_default());
             at = end;
         }
@@ -72,29 +74,6 @@ struct WireValue<'a> {
 impl fmt::Debug for WireValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print::wire_value(&self.leaf.codec, self.bits, &mut ReferenceMap::new(&AnyObject(self.epoch)), f)
-    }
-}
-
-#[derive(Default)]
-struct Sizes(Vec<(u32, usize)>);
-
-impl Observer for Sizes {
-    fn property(&mut self, handle: u32, bits: usize) {
-        self.0.push((handle, bits));
-    }
-
-    fn measures(&self) -> bool {
-        true
-    }
-
-    fn plain(&mut self, _: &[u32]) {}
-
-    fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
-
-    fn cut(&mut self, _: &[u32], _: Range<u32>) {}
-
-    fn calls_back(&self) -> bool {
-        false
     }
 }
 

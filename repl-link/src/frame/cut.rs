@@ -6,7 +6,6 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
@@ -145,16 +144,18 @@ impl Partial {
         whole
     }
 
-    /// Returns the whole content if `more`, which maps the index of a part to its bits, contains all missing
-    /// parts. Does not store these parts.
-    pub fn whole_with(&self, more: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
-        let new = more.keys().filter(|&&index| !self.has(index)).count();
+    /// Returns the whole content if `more` contains all missing parts: the index and the bits of each part, in
+    /// ascending order. Does not store these parts.
+    pub fn whole_with(&self, more: &[(usize, BitSlice<'_>)]) -> Option<BitWriter> {
+        let new = more.iter().filter(|(index, _)| !self.has(*index)).count();
         if self.starts.len().saturating_add(new) < self.cut.parts() {
             return None;
         }
         let mut whole = BitWriter::new();
+        let mut more = more.iter().copied().peekable();
         for index in 0..self.cut.parts() {
-            whole.append(self.part(index).or_else(|| more.get(&index).copied())?);
+            let new = more.next_if(|(new, _)| *new == index).map(|(_, bits)| bits);
+            whole.append(self.part(index).or(new)?);
         }
         Some(whole)
     }

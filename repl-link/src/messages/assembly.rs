@@ -100,7 +100,7 @@ impl Content {
     }
 
     /// Returns the content if it is not bulk and `parts` contains all its missing parts.
-    fn whole_with(&self, parts: &BTreeMap<usize, BitSlice<'_>>) -> Option<BitWriter> {
+    fn whole_with(&self, parts: &[(usize, BitSlice<'_>)]) -> Option<BitWriter> {
         match self {
             Self::Usual(partial) => partial.whole_with(parts),
             Self::Bulk(_) => None,
@@ -140,13 +140,13 @@ impl Assembly {
         self.cut(key).map_or(Ok(false), |known| Ok(cut.compare(known)? == Ordering::Greater))
     }
 
-    /// Returns the content of a message that is not bulk, if `parts`, which maps the index of a part to its
-    /// bits, contains all its missing parts. Does not store the parts.
+    /// Returns the content of a message that is not bulk, if `parts` contains all its missing parts: the
+    /// index and the bits of each part, in ascending order. Does not store the parts.
     pub(super) fn whole_with(
         &self,
         key: (u16, u64),
         cut: Cut,
-        parts: &BTreeMap<usize, BitSlice<'_>>,
+        parts: &[(usize, BitSlice<'_>)],
     ) -> Option<BitWriter> {
         match self.unfinished.get(&key).filter(|unfinished| unfinished.content.cut() == cut) {
             Some(unfinished) => unfinished.content.whole_with(parts),
@@ -154,20 +154,19 @@ impl Assembly {
         }
     }
 
-    /// Stores `parts`, which maps the index of a part to its bits, if these are all the missing parts of a
-    /// bulk message. Then returns the content of the message, without copying it. The message stays
+    /// Stores `parts`, each with its index, if these are all the missing parts of a bulk message. Then returns the content of the message, without copying it. The message stays
     /// unfinished until one of these parts is [taken](Self::take).
     pub(super) fn complete_bulk(
         &mut self,
         key: (u16, u64),
         cut: Cut,
-        parts: &BTreeMap<usize, BitSlice<'_>>,
+        parts: &[(usize, BitSlice<'_>)],
     ) -> Option<BitSlice<'_>> {
         let Content::Bulk(bulk) = &mut self.unfinished.get_mut(&key)?.content else { return None };
         if bulk.cut != cut || !bulk.lacks_only(parts) {
             return None;
         }
-        parts.iter().for_each(|(&index, &part)| _ = bulk.insert(index, part));
+        parts.iter().for_each(|&(index, part)| _ = bulk.insert(index, part));
         bulk.whole()
     }
 

@@ -81,9 +81,9 @@ impl BulkContent {
         self.next = self.next.saturating_add(1);
     }
 
-    /// Returns whether `parts`, which maps the index of a part to its bits, contains all missing parts.
-    pub(super) fn lacks_only(&self, parts: &BTreeMap<usize, BitSlice<'_>>) -> bool {
-        let new = parts.keys().filter(|&&index| !self.has(index)).count();
+    /// Returns whether `parts`, the index and the bits of each part, contains all missing parts.
+    pub(super) fn lacks_only(&self, parts: &[(usize, BitSlice<'_>)]) -> bool {
+        let new = parts.iter().filter(|(index, _)| !self.has(*index)).count();
         self.arrived_parts.saturating_add(new) == self.cut.parts()
     }
 
@@ -134,7 +134,7 @@ mod tests {
                 }
                 arrived.insert(index);
                 prop_assert_eq!(
-                    content.lacks_only(&[(index, cut.part(index, &bytes))].into()),
+                    content.lacks_only(&[(index, cut.part(index, &bytes))]),
                     arrived.len() == cut.parts(),
                 );
                 prop_assert!(content.insert(index, cut.part(index, &bytes)));

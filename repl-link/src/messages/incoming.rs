@@ -52,11 +52,22 @@ enum Early {
 
 /// The parts of one message that are in the same packet.
 struct PacketParts<'a> {
+    /// The channel and the number of the message.
+    key: (u16, u64),
     cut: Cut,
     /// The index of the first part among the messages of the packet.
     first: usize,
-    /// The content of each part, with the index of the part in the message as the key.
-    contents: BTreeMap<usize, BitSlice<'a>>,
+    /// The index of each part in the message, in ascending order, and its content.
+    contents: Vec<(usize, BitSlice<'a>)>,
+}
+
+impl<'a> PacketParts<'a> {
+    /// Adds a part, if no part with its index was added before.
+    fn add(&mut self, index: usize, content: BitSlice<'a>) {
+        if let Err(at) = self.contents.binary_search_by_key(&index, |(index, _)| *index) {
+            self.contents.insert(at, (index, content));
+        }
+    }
 }
 
 impl Incoming {
@@ -97,7 +108,8 @@ impl Incoming {
         if self.held_bytes() > MAX_BYTES {
             return Err(ReadError::TooLong { len: self.held_bytes(), max: MAX_BYTES });
         }
-        let mut parts: BTreeMap<(u16, u64), PacketParts<'_>> = BTreeMap::new();
+        // In ascending order of their keys.
+        let mut parts: Vec<PacketParts<'_>> = Vec::new();
         for (at, message) in messages.iter().enumerate() {
             let receiving = self.channels.get(message.channel as usize).ok_or(ReadError::OutOfRange)?;
             let number = receiving.number_of(message);
@@ -118,25 +130,27 @@ impl Incoming {
             if self.assembly.is_outdated(key, cut)? {
                 continue;
             }
-            let known =
-                parts.entry(key).or_insert_with(|| PacketParts { cut, first: at, contents: BTreeMap::new() });
-            if known.cut != cut {
-                return Err(ReadError::OutOfRange);
+            let place = parts.partition_point(|known| known.key < key);
+            if parts.get(place).is_none_or(|known| known.key != key) {
+                parts.insert(place, PacketParts { key, cut, first: at, contents: Vec::new() });
             }
-            known.contents.entry(index).or_insert(message.content);
+            let Some(known) = parts.get_mut(place).filter(|known| known.cut == cut) else {
+                return Err(ReadError::OutOfRange);
+            };
+            known.add(index, message.content);
         }
-        parts.retain(|&(channel, number), _| !self.has_arrived(channel, number));
+        parts.retain(|parts| !self.has_arrived(parts.key.0, parts.key.1));
         let is_new =
             |(channel, number)| self.is_reliable(channel) && self.assembly.cut((channel, number)).is_none();
-        let begun = parts.keys().filter(|key| is_new(**key)).count();
+        let begun = parts.iter().filter(|parts| is_new(parts.key)).count();
         let unfinished = self.assembly.reliable().saturating_add(begun);
         // Messages that this packet begins count even if the packet also completes them.
         if begun > 0 && unfinished > MAX_UNFINISHED {
             return Err(ReadError::TooLong { len: unfinished, max: MAX_UNFINISHED });
         }
-        let begun = parts.iter().filter(|(key, parts)| is_bulk(parts.cut.bit_len) && is_new(**key));
-        self.check_bulk(begun.map(|(key, parts)| (key.0, parts.cut.bit_len.div_ceil(8))))?;
-        for (key, PacketParts { cut, first, contents }) in parts {
+        let begun = parts.iter().filter(|parts| is_bulk(parts.cut.bit_len) && is_new(parts.key));
+        self.check_bulk(begun.map(|parts| (parts.key.0, parts.cut.bit_len.div_ceil(8))))?;
+        for PacketParts { key, cut, first, contents } in parts {
             if is_bulk(cut.bit_len) {
                 if let Some(whole) = self.assembly.complete_bulk(key, cut, &contents) {
                     read(Some(first), key.0, whole)?;
@@ -149,19 +163,20 @@ impl Incoming {
     }
 
     /// Checks the bulk messages that a packet begins. Each item of `begun` is the channel of such a message
-    /// and its number of bytes. The bulk messages of a channel that are unfinished or wait for delivery may
+    /// and its number of bytes, in ascending order of the channels. The bulk messages of a channel that are unfinished or wait for delivery may
     /// together have only as many bytes as the options of the channel allow.
     fn check_bulk(&self, begun: impl Iterator<Item = (u16, usize)>) -> Result<(), ReadError> {
-        let mut by_channel = BTreeMap::new();
+        let (mut current, mut claimed) = (None, 0_usize);
         for (channel, bytes) in begun {
             let Some(receiving) = self.channels.get(channel as usize) else { continue };
             let max = receiving.config.options.max_bytes;
-            let stored =
-                || self.assembly.claimed_bulk_bytes(channel).saturating_add(receiving.early_bulk_bytes);
-            let claimed: &mut usize = by_channel.entry(channel).or_insert_with(stored);
-            *claimed = claimed.saturating_add(bytes);
-            if *claimed > max {
-                return Err(ReadError::TooLong { len: *claimed, max });
+            if current.replace(channel) != Some(channel) {
+                claimed =
+                    self.assembly.claimed_bulk_bytes(channel).saturating_add(receiving.early_bulk_bytes);
+            }
+            claimed = claimed.saturating_add(bytes);
+            if claimed > max {
+                return Err(ReadError::TooLong { len: claimed, max });
             }
         }
         Ok(())

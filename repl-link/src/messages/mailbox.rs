@@ -318,15 +318,25 @@ impl<F: Sender> Mailbox<F> {
         inbox: impl Inbox<F>,
     ) {
         let config = config.into();
-        assert!(
-            self.types.iter().all(|known| known.name != name),
-            "`{name}` is registered already: register each type once, and give each its own name",
-        );
         let checksum = config.checksum(Checksum::new().number(checksum)).finish();
-        self.types.push(MessageType { name, type_id, checksum, config, inbox: Box::new(inbox) });
-        self.types.sort_by(|one, other| one.name.cmp(&other.name));
-        self.by_type = self.types.iter().map(|known| known.type_id).zip(0..).collect();
-        self.by_type.sort_unstable();
+        self.add(MessageType { name, type_id, checksum, config, inbox: Box::new(inbox) });
+    }
+
+    /// Adds a type of messages between the others, which are in the order of their names.
+    #[track_caller]
+    fn add(&mut self, new: MessageType<F>) {
+        assert!(
+            self.types.iter().all(|known| known.name != new.name),
+            "`{}` is registered already: register each type once, and give each its own name",
+            new.name,
+        );
+        let channel = self.types.partition_point(|known| known.name < new.name);
+        let at = self.by_type.partition_point(|(known, _)| *known < new.type_id);
+        let later =
+            self.by_type.iter_mut().map(|(_, known)| known).filter(|known| usize::from(**known) >= channel);
+        later.for_each(|known| *known += 1);
+        self.by_type.insert(at, (new.type_id, channel as u16));
+        self.types.insert(channel, new);
     }
 
     /// Returns the name and the wire forms of each type of messages, for the handshake.

@@ -118,6 +118,13 @@ impl Agreement {
         Self { classes, channels, checksum }
     }
 
+    /// Returns the number of the class with this name, in the order of the names.
+    #[must_use]
+    pub fn number_of(&self, name: &str) -> Option<u32> {
+        let at = self.classes.binary_search_by(|class| class.name.as_str().cmp(name)).ok()?;
+        u32::try_from(at).ok()
+    }
+
     /// Returns the checksum of the names, the layouts and the initial values of all classes.
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum

@@ -100,10 +100,11 @@ impl Mentions {
         if self.references.chunks.is_empty() && self.values.by_path.is_empty() {
             return;
         }
+        let mut leaves = BTreeSet::new();
         for &guid in guids {
             self.references.each_of(guid, visit);
+            leaves.extend(self.values.of(guid));
         }
-        let leaves: BTreeSet<LeafPath> = guids.iter().flat_map(|&guid| self.values.of(guid)).collect();
         for (slot, path) in leaves {
             if let Some(value) = self.values.by_path.get(&(slot, Arc::clone(&path))) {
                 visit(slot, &path, value.bits());

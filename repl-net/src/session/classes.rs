@@ -23,15 +23,9 @@ impl ClassList {
     ) -> Self {
         let (layouts, terms): (Vec<_>, Vec<_>) =
             classes.map(|(layout, begins)| (layout, terms_of(layout, begins))).unzip();
-        let mut sorted: Vec<usize> = (0..layouts.len()).collect();
-        sorted.sort_by_key(|&class| layouts.get(class).map(|layout| layout.name()));
-        let mut wire = vec![0; layouts.len()];
-        for (class, number) in sorted.into_iter().zip(0..) {
-            if let Some(entry) = wire.get_mut(class) {
-                *entry = number;
-            }
-        }
-        Self { wire, agreement: Agreement::new(terms, channels.collect()) }
+        let agreement = Agreement::new(terms, channels.collect());
+        let number_of = |layout: &Layout| agreement.number_of(layout.name()).unwrap_or(0);
+        Self { wire: layouts.into_iter().map(number_of).collect(), agreement }
     }
 
     pub(crate) fn agreement(&self) -> &Agreement {

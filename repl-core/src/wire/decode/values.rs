@@ -25,36 +25,27 @@ use crate::wire::room::check_room;
 impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the values of `handles` from the update into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
-        self.properties(self.program.own_table(), handles, target, self.observer.measures())
+        self.properties(self.program.own_table(), handles, target)
     }
 
-    /// Reads the values of `handles` of an object or element with this table. If `is_measured` is set,
-    /// reports to the `Observer` how many bits each property takes.
+    /// Reads the values of `handles` of an object or element with this table.
     fn properties<T: Target>(
         &mut self,
         table: &[TableEntry],
         handles: &HandleSet,
         target: &mut T,
-        is_measured: bool,
     ) -> Result<(), P::Stop> {
         for (first, count) in handles.stretches() {
             let (mut handle, end) = (first, first.saturating_add(count));
             while handle < end {
                 let direct = self.direct(table, handle, end, target);
                 if direct > 0 {
-                    if is_measured {
-                        (0..direct).for_each(|at| self.measure_direct(table, handle.saturating_add(at)));
-                    }
                     handle = handle.saturating_add(direct);
                     continue;
                 }
-                let start = self.reader.position();
                 self.path.push(handle);
                 self.property(table, handle, target)?;
                 self.path.pop();
-                if is_measured {
-                    self.observer.property(handle, self.reader.position().saturating_sub(start));
-                }
                 handle = handle.saturating_add(1);
             }
         }
@@ -77,18 +68,10 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         count
     }
 
-    /// Reports to the `Observer` how many bits the direct property (its bytes in memory are its wire form) at
-    /// `handle` took.
-    fn measure_direct(&mut self, table: &[TableEntry], handle: u32) {
-        if let Some(CommandKind::Leaf(leaf)) = self.program.command(table, handle).map(|found| &found.kind) {
-            self.observer.property(handle, leaf.codec.width_bits().unwrap_or(0) as usize);
-        }
-    }
-
     /// Reads an update of the property at `handle` of an object or element. An update of an array contains
     /// only the changes.
     #[inline]
-    fn property<T: Target>(
+    pub(crate) fn property<T: Target>(
         &mut self,
         table: &[TableEntry],
         handle: u32,
@@ -379,6 +362,6 @@ impl<O: Observer + ?Sized, P: Pass> ReadElement for ElementReader<'_, '_, '_, '_
 
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
         let Some(handles) = self.handles else { return self.walk.whole(self.table, 1, element) };
-        self.walk.properties(self.table, handles, element, false)
+        self.walk.properties(self.table, handles, element)
     }
 }

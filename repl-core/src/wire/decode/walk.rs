@@ -16,15 +16,6 @@ use crate::wire::decode::pass::Pass;
 /// that lead from the object to a value. The first handle belongs to the object itself, and is counted from
 /// one. The handles after it are element handles, which are counted from zero.
 pub trait Observer {
-    /// Called after the property at `handle` of the object itself was read, if the observer
-    /// [measures](Self::measures). In the update, the values of the property took `bits` bits.
-    fn property(&mut self, _handle: u32, _bits: usize) {}
-
-    /// Returns whether the observer needs to know how many bits each property takes.
-    fn measures(&self) -> bool {
-        false
-    }
-
     /// Called after a leaf (a value that is sent as a unit) was read that can contain references but refers
     /// to no object.
     fn plain(&mut self, path: &[u32]);
@@ -83,7 +74,7 @@ impl Path {
         self.steps.get(..self.len).unwrap_or(&self.long)
     }
 
-    pub(super) fn push(&mut self, handle: u32) {
+    pub(crate) fn push(&mut self, handle: u32) {
         if let Some(step) = self.steps.get_mut(self.len) {
             *step = handle;
         } else {
@@ -95,7 +86,7 @@ impl Path {
         self.len = self.len.saturating_add(1);
     }
 
-    pub(super) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.leave(self.len.saturating_sub(1));
     }
 

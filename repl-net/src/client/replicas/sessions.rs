@@ -3,8 +3,6 @@
 //! *Invariant:* a session begins without objects, except for torn-off objects. The user can read the last
 //! state of each removed object until an update has reported its removal.
 
-use std::cmp::Reverse;
-
 use super::Replicas;
 use crate::body::forest::Depths;
 use crate::body::reassembly::Reassembly;
@@ -23,7 +21,7 @@ impl Replicas {
         let exists = |slot: &u32| self.slots.generation(*slot).is_some();
         let mut slots: Vec<u32> = (0..self.slots.len() as u32).filter(exists).collect();
         // Subobjects are removed before their parents.
-        slots.sort_by_cached_key(|&slot| Reverse(depths.of(slot)));
+        slots.sort_by_cached_key(|&slot| u32::MAX.saturating_sub(depths.of(slot)));
         slots.into_iter().for_each(|slot| _ = self.close(slot, reason));
         self.paths.clear();
         self.slots.assets.begin_session(is_other_server);

@@ -36,19 +36,18 @@ impl<T: ?Sized> ObjectHandle<'_, T> {
         if self.server.world.store.objects[slot as usize].is_torn_off() {
             return self;
         }
-        for slot in self.server.world.with_subobjects(slot).into_iter().rev() {
-            // A subobject that was torn off before keeps its last state.
-            if !self.server.world.store.objects[slot as usize].is_torn_off() {
-                self.server.tear_off_one(slot);
-            }
-        }
+        let mut family = self.server.world.with_subobjects(slot);
+        // A subobject that was torn off before keeps its last state.
+        family.retain(|slot| !self.server.world.store.objects[*slot as usize].is_torn_off());
+        // A client may not see a subobject while an object above it is paused.
+        family.iter().for_each(|slot| self.server.end_pauses(*slot));
+        family.iter().rev().for_each(|slot| self.server.tear_off_one(*slot));
         self
     }
 }
 
 impl Server {
     fn tear_off_one(&mut self, slot: u32) {
-        self.end_pauses(slot);
         if let Some(host) = &mut self.host {
             host.torn_off(&self.world, slot);
         }
