@@ -45,7 +45,8 @@ const ANSWER_BYTES: usize = *MTU_BYTES.start();
 /// No probe is answered while this many bytes wait to be sent. So answers to probes cannot take much memory.
 const MOST_WAITING_BYTES: usize = 64 << 10;
 
-/// The data that a client adds to its hello after it has received a cookie from the server.
+/// The data that a client adds to its hello after it has received a cookie from the server, or at once over a
+/// transport that seals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proof {
     /// The server's cookie. It shows that the client receives packets at its address.
@@ -63,7 +64,8 @@ pub(crate) struct Hello {
     /// The checksum of the client's classes.
     pub checksum: u64,
     pub limits: ClientLimits,
-    /// The cookie, the token and the login. `None` before the client knows a cookie.
+    /// The cookie, the token and the login. `None` before the client knows a cookie, unless the
+    /// transport seals.
     pub proof: Option<Proof>,
 }
 
