@@ -37,8 +37,8 @@ impl Venue {
             Some((certificate, key)) => Identity::from_pem(certificate, key)?,
             None => Identity::development(CERTIFICATE)?,
         };
-        let address = (Ipv4Addr::LOCALHOST, args.server_port).into();
-        let socket = Loopback::listen(address, &identity, for_page(page))?;
+        let local = (Ipv4Addr::LOCALHOST, args.server_port).into();
+        let socket = Loopback::listen(local, &identity, for_page(page))?;
         let how_to_join = as_json(socket.address()?, &identity.hash());
         let settings = Settings {
             players: args.players.next_multiple_of(2),

@@ -334,7 +334,7 @@ impl<F: Sender> Mailbox<F> {
         let at = self.by_type.partition_point(|(known, _)| *known < new.type_id);
         let later =
             self.by_type.iter_mut().map(|(_, known)| known).filter(|known| usize::from(**known) >= channel);
-        later.for_each(|known| *known += 1);
+        later.for_each(|known| *known = known.saturating_add(1));
         self.by_type.insert(at, (new.type_id, channel as u16));
         self.types.insert(channel, new);
     }
