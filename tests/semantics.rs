@@ -34,7 +34,8 @@ fn texts() -> Vec<(String, String)> {
             let path = entry.expect("an entry").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() {
-                if name != ".git" && !name.starts_with("target") {
+                // Git, what was built, and what npm has installed.
+                if name != ".git" && !name.starts_with("target") && name != "node_modules" {
                     folders.push(path);
                 }
             } else if name != "Cargo.lock"
