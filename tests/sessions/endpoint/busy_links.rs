@@ -67,7 +67,10 @@ fn register(side: &mut impl Register) {
 
 /// Returns the packets that arrive by this tick.
 fn arriving(way: &mut Way, tick: u32) -> impl Iterator<Item = Vec<u8>> {
-    std::iter::from_fn(move || way.pop_front_if(|(at, _)| *at <= tick).map(|(_, packet)| packet))
+    std::iter::from_fn(move || {
+        way.front().filter(|(at, _)| *at <= tick)?;
+        way.pop_front().map(|(_, packet)| packet)
+    })
 }
 
 impl Surf {
