@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use repl::prelude::*;
-use repl::quic::QuicConfig;
+use repl::quic::{QuicConfig, WebOrigins};
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -100,8 +100,9 @@ fn fields(config: &impl Debug) -> Vec<(String, String)> {
     let text = format!("{config:?}");
     let (_, fields) = text.split_once(" { ").expect("it has fields");
     let fields = fields.trim_end_matches(" }").split(", ").filter_map(|field| field.split_once(": "));
-    let none = usize::MAX.to_string();
-    let value = |value: &str| if value == none { "none".to_owned() } else { value.replace(' ', "") };
+    let none = [usize::MAX.to_string(), format!("{:?}", WebOrigins::none())];
+    let is_none = |value: &str| none.iter().any(|none| none == value);
+    let value = |value: &str| if is_none(value) { "none".to_owned() } else { value.replace(' ', "") };
     fields.map(|(name, shown)| (name.to_owned(), value(shown))).collect()
 }
 
