@@ -377,8 +377,8 @@ impl<P: Payload> Link<P> {
     /// [`end_losses`](Self::end_losses). Returns `None` if there are no such packets and the link answers.
     #[must_use]
     pub fn begin_losses(&self, now: Duration) -> Option<Losses> {
-        let unacked = self.outbox.in_flight.unacked();
-        let (overdue, has_timed_out) = self.health.overdue(unacked, self.outbox.irregularity(), now);
+        let (overdue, has_timed_out) =
+            self.health.overdue(self.outbox.in_flight.unknown(), self.outbox.binding, now);
         let is_quiet = overdue.is_empty() && !self.health.is_silent();
         (!is_quiet).then(|| Losses { overdue: overdue.into_iter(), has_timed_out })
     }

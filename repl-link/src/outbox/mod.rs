@@ -21,7 +21,6 @@ use crate::packet_size::allowed::AllowedSize;
 use crate::packet_size::losses::LossesInRow;
 use crate::queue::send_queue::SendQueue;
 use crate::rate::byte_budget::ByteBudget;
-use crate::rate::health::Irregularity;
 use crate::rate::rate_control::RateControl;
 use crate::rate::rate_limit::RateLimit;
 use crate::rate::rtt::SendTimes;
@@ -60,11 +59,6 @@ pub struct Outbox<P: Payload> {
     next: Sequence,
     /// The number of packets that were completed in this tick.
     pass_packets: u64,
-    /// How many tries of the same content were lost, at most, of all content that the next packets repeat.
-    /// Counts only tries that were lost while acks of other packets arrived.
-    lost_tries: u8,
-    /// When the last ack arrived.
-    last_acked: Duration,
     /// The packet that is being filled. In a box, so that the connections of a server can exchange one draft
     /// by swapping pointers.
     draft: Box<Draft<P>>,
@@ -146,8 +140,6 @@ impl<P: Payload> Outbox<P> {
             send_times: SendTimes::default(),
             next: first,
             pass_packets: 0,
-            lost_tries: 0,
-            last_acked: Duration::ZERO,
             draft: Box::default(),
             record: None,
             queue: SendQueue::default(),
@@ -264,9 +256,6 @@ impl<P: Payload> Outbox<P> {
     /// Completes the last packet of a tick.
     pub fn end_pass(&mut self, now: Duration) {
         self.flush(now);
-        if self.pass_packets > 0 {
-            self.lost_tries = 0;
-        }
         let is_short = self.is_short();
         let rest = self.rest.take();
         self.was_short = rest.map_or(is_short, |rest| rest.is_short);
@@ -366,32 +355,19 @@ impl<P: Payload> Outbox<P> {
         if let Some(congestion) = &mut self.congestion {
             congestion.acked(newest.number(), now);
         }
-        self.last_acked = now;
         self.in_flight.trim();
         self.send_times.take(newest, now)
     }
 
-    fn loses_most(&self) -> bool {
-        self.congestion.as_ref().is_some_and(|congestion| congestion.loses_most())
-    }
-
-    pub(crate) fn irregularity(&self) -> Irregularity {
-        Irregularity { binding: self.binding, loses_most: self.loses_most() }
-    }
-
     /// Declares a packet lost. Returns `false` if the packet was already acked or declared lost.
     pub fn lost(&mut self, sequence: Sequence) -> bool {
-        let lost = self.in_flight.get(sequence).map(|record| (record.sent_at, record.lost_tries));
+        let sent_at = self.in_flight.get(sequence).map(|record| record.sent_at);
         let Some(bytes) = self.in_flight.resolve(sequence, Delivery::Lost) else { return false };
-        let (sent_at, lost_tries) = lost.unwrap_or_default();
-        // During an outage, the tries of all content are lost, and only frequent tries find its end.
-        let is_answering = self.last_acked > sent_at;
-        self.lost_tries = self.lost_tries.max(lost_tries.saturating_add(is_answering.into()));
         self.losses.lost(bytes);
         if let Some(congestion) = &mut self.congestion {
             congestion.lost(sequence.number(), bytes);
         }
-        self.given_up.add(sequence, (sent_at, bytes));
+        self.given_up.add(sequence, (sent_at.unwrap_or_default(), bytes));
         true
     }
 
@@ -408,7 +384,7 @@ impl<P: Payload> Outbox<P> {
                 congestion.arrived_late(bytes);
             }
         }
-        slowest.filter(|_| !self.loses_most())
+        slowest.filter(|_| !self.congestion.as_ref().is_some_and(|congestion| congestion.loses_most()))
     }
 
     /// Completes the packet that is being filled, if there is one.
@@ -435,7 +411,7 @@ impl<P: Payload> Outbox<P> {
         self.draft.messages.end_packet(&mut self.draft.writer);
         let bytes = self.draft.writer.finish().len();
         debug_assert!(bytes <= self.mtu_bytes, "a packet of {bytes} bytes");
-        (record.sent_at, record.bytes, record.lost_tries) = (now, bytes, self.lost_tries);
+        (record.sent_at, record.bytes) = (now, bytes);
         if self.in_flight.push(record) {
             self.send_times.record(self.next, now);
             if let Some(congestion) = &mut self.congestion {

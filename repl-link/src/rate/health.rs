@@ -10,7 +10,6 @@ use std::time::Duration;
 use crate::frame::sequence::Sequence;
 use crate::rate::jitter;
 use crate::rate::rtt::RoundTrip;
-use crate::sent::in_flight::Unacked;
 
 /// The shortest time that the sender waits for the ack of a packet after a later packet was acked. Packets of
 /// neighbouring ticks often overtake each other.
@@ -36,22 +35,6 @@ const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 /// packets that are sent at regular times could all be lost.
 const PACKETS_PER_PAUSE: u64 = 3;
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-
-/// If this many tries of the same content were lost, the sender waits longer for the ack of the next try, by
-/// up to two round trips. A link that answers can lose all tries, too, if acks take as long as the period of
-/// its losses: then each loss is noticed at the same time of a period. A round trip is at least half of the
-/// time between two such tries. If 30 % of all packets are lost at random, the sender waits longer for one
-/// packet in 1,400. If most packets are lost, there are no such waits, because they would delay too much.
-const TRIES_BEFORE_PAUSE: u8 = 6;
-
-/// What decides how irregular the times are at which a connection sends again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Irregularity {
-    /// A number of the session, from which irregular times are computed.
-    pub(crate) binding: u64,
-    /// Whether most packets are lost.
-    pub(crate) loses_most: bool,
-}
 
 /// The measurements of one connection's link: its round trips, timeouts and losses.
 #[derive(Debug, Default)]
@@ -100,17 +83,15 @@ impl LinkHealth {
         self.lateness = self.lateness.max(lateness);
     }
 
-    /// Returns whether a packet counts as lost.
-    fn is_lost(&self, packet: Unacked, irregularity: Irregularity, now: Duration) -> bool {
-        let age = now.saturating_sub(packet.sent_at);
+    /// Returns whether the packet `sequence` counts as lost. `age` is the time since it was sent. `binding`
+    /// is a number of the session, from which irregular times are computed.
+    pub fn is_lost(&self, sequence: Sequence, age: Duration, binding: u64) -> bool {
         let smoothed = self.round_trip.smoothed();
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let jitter =
             (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout).max(self.lateness);
-        let repeated = self.pause_of_repeated(packet, irregularity);
-        let pause = repeated.max(self.pause(packet.sequence, irregularity.binding));
-        age >= timeout.max(smoothed + self.lateness) + pause
-            || self.is_overtaken(packet.sequence) && age >= smoothed + jitter + repeated
+        age >= timeout.max(smoothed + self.lateness) + self.pause(sequence, binding)
+            || self.is_overtaken(sequence) && age >= smoothed + jitter
     }
 
     /// Returns how much longer the sender waits for the ack of a packet because the link is silent.
@@ -121,26 +102,19 @@ impl LinkHealth {
         jitter::between(Duration::ZERO, LONGEST_PAUSE, !binding, sequence.number())
     }
 
-    /// Returns how much longer the sender waits for the ack of a packet because its content was lost too
-    /// often.
-    fn pause_of_repeated(&self, packet: Unacked, irregularity: Irregularity) -> Duration {
-        if packet.lost_tries < TRIES_BEFORE_PAUSE || irregularity.loses_most {
-            return Duration::ZERO;
-        }
-        let longest = (self.round_trip.smoothed() + LEAST_REORDER_WAIT) * 2;
-        jitter::between(Duration::ZERO, longest, !irregularity.binding, packet.sequence.number())
-    }
-
-    /// Returns the packets of `unacked` that count as lost, and whether any of them has timed out. `unacked`
-    /// has the packets that may still arrive, in ascending order.
-    pub(crate) fn overdue(
+    /// Returns the packets of `unknown` that count as lost, and whether any of them has timed out. `unknown`
+    /// has the packets that may still arrive in ascending order, each with the time when it was sent.
+    /// `binding` is a number of the session, from which irregular times are computed.
+    pub fn overdue(
         &self,
-        unacked: impl Iterator<Item = Unacked>,
-        irregularity: Irregularity,
+        unknown: impl Iterator<Item = (Sequence, Duration)>,
+        binding: u64,
         now: Duration,
     ) -> (Vec<Sequence>, bool) {
-        let lost = unacked.take_while(|packet| self.is_lost(*packet, irregularity, now));
-        let overdue: Vec<Sequence> = lost.map(|packet| packet.sequence).collect();
+        let is_lost = |&(sequence, sent_at): &(Sequence, Duration)| {
+            self.is_lost(sequence, now.saturating_sub(sent_at), binding)
+        };
+        let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
         let has_timed_out = overdue.iter().any(|sequence| !self.is_overtaken(*sequence));
         (overdue, has_timed_out)
     }
@@ -191,17 +165,6 @@ mod tests {
         Duration::from_millis(milliseconds)
     }
 
-    /// Returns whether the packet `sequence`, which was sent at the time zero, counts as lost.
-    fn is_try_lost(link: &LinkHealth, sequence: Sequence, lost_tries: u8, now: Duration) -> bool {
-        let packet = Unacked { sequence, sent_at: Duration::ZERO, lost_tries };
-        link.is_lost(packet, Irregularity { binding: 0, loses_most: false }, now)
-    }
-
-    /// Does the same for a packet whose content was not lost before.
-    fn is_lost(link: &LinkHealth, sequence: Sequence, now: Duration) -> bool {
-        is_try_lost(link, sequence, 0, now)
-    }
-
     /// Returns a link with a round trip of 100 ms.
     fn link() -> LinkHealth {
         let mut link = LinkHealth::new(Duration::ZERO);
@@ -214,40 +177,24 @@ mod tests {
         let (overtaken, newer) = (Sequence::new(150), Sequence::new(300));
         let mut link = link();
         assert!(
-            is_lost(&link, overtaken, ms(111))
-                && !is_lost(&link, newer, ms(111))
-                && is_lost(&link, newer, ms(121))
+            link.is_lost(overtaken, ms(111), 0)
+                && !link.is_lost(newer, ms(111), 0)
+                && link.is_lost(newer, ms(121), 0)
         );
         link.acked_late(ms(180));
-        assert!(!is_lost(&link, overtaken, ms(179)) && is_lost(&link, overtaken, ms(180)));
-        assert!(!is_lost(&link, newer, ms(179)) && is_lost(&link, newer, ms(180)));
+        assert!(!link.is_lost(overtaken, ms(179), 0) && link.is_lost(overtaken, ms(180), 0));
+        assert!(!link.is_lost(newer, ms(179), 0) && link.is_lost(newer, ms(180), 0));
         // At 60 acks a second, these acks correspond to 20 s without a late ack.
         (0..1_200).for_each(|number| link.acked(Sequence::new(200 + number), Some(ms(100))));
-        assert!(is_lost(&link, overtaken, ms(111)) && is_lost(&link, Sequence::new(2_000), ms(121)));
+        assert!(link.is_lost(overtaken, ms(111), 0) && link.is_lost(Sequence::new(2_000), ms(121), 0));
     }
 
     #[test]
     fn r09_late_acks_delay_repeats_by_half_a_second_at_most() {
         let mut link = link();
         link.acked_late(ms(60_000));
-        assert!(!is_lost(&link, Sequence::new(150), ms(599)) && is_lost(&link, Sequence::new(150), ms(600)));
-    }
-
-    #[test]
-    fn r09_content_that_was_lost_often_is_sent_again_at_irregular_times() {
-        let link = &link();
-        let waits = |lost_tries| {
-            (0..180).map(move |number| {
-                let is_lost = |age: &u64| is_try_lost(link, Sequence::new(number), lost_tries, ms(*age));
-                (0..1_000).find(is_lost).expect("a wait")
-            })
-        };
-        (0..6).for_each(|tries| assert!(waits(tries).all(|wait| wait == 110), "{tries} tries"));
-        for tries in [6, 7, 255] {
-            let waits: Vec<u64> = waits(tries).collect();
-            assert!(waits.iter().all(|wait| (110..331).contains(wait)));
-            let late = waits.iter().filter(|wait| **wait > 220).count();
-            assert!((70..110).contains(&late), "{late} of 180 wait longer than a round trip");
-        }
+        assert!(
+            !link.is_lost(Sequence::new(150), ms(599), 0) && link.is_lost(Sequence::new(150), ms(600), 0)
+        );
     }
 }

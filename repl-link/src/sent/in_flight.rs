@@ -36,23 +36,12 @@ pub struct SentPacket<R> {
     is_awaited: bool,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// How many earlier tries of the content of this packet were lost while the link answered.
-    pub(crate) lost_tries: u8,
     /// The approximate number of bytes of memory that this record took when the packet was sent.
     held_bytes: usize,
     /// The messages in the packet.
     pub messages: Vec<SentMessage>,
     /// The record of the body.
     pub body: R,
-}
-
-/// A packet that may still arrive.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unacked {
-    pub(crate) sequence: Sequence,
-    pub(crate) sent_at: Duration,
-    /// How many earlier tries of the content of the packet were lost.
-    pub(crate) lost_tries: u8,
 }
 
 /// The records are boxed, because they are moved several times, and moving a pointer is cheap.
@@ -222,18 +211,9 @@ impl<R: Record> InFlight<R> {
 
     /// Returns the packets that may still arrive, in ascending order, each with the time when it was sent.
     pub fn unknown(&self) -> impl Iterator<Item = (Sequence, Duration)> {
-        self.unacked().map(|packet| (packet.sequence, packet.sent_at))
-    }
-
-    /// Returns the packets that may still arrive, in ascending order.
-    pub(crate) fn unacked(&self) -> impl Iterator<Item = Unacked> {
         let unknown =
             self.records.iter().zip(self.first..).filter(|(record, _)| record.delivery == Delivery::Unknown);
-        unknown.map(|(record, number)| Unacked {
-            sequence: Sequence::new(number),
-            sent_at: record.sent_at,
-            lost_tries: record.lost_tries,
-        })
+        unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
     /// Returns the packets that may still arrive and were sent by the time `end`, in ascending order.

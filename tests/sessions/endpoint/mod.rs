@@ -3,7 +3,6 @@
 //! *Invariant:* the server knows a client only by the address that the network reports.
 
 mod addresses;
-mod busy_links;
 mod ends;
 mod floods;
 mod joining;
