@@ -50,7 +50,7 @@ impl ServerPlugin {
     /// Returns an error if the address does not belong to this machine, or if the port cannot be opened.
     ///
     /// For other limits, or for players in browsers, pass your own
-    /// [`QuicServer`](repl::quic::QuicServer) to [`over`](Self::over).
+    /// [`QuicServer`] to [`over`](Self::over).
     #[cfg(all(feature = "quic", not(target_family = "wasm")))]
     pub fn bind(address: impl ToSocketAddrs, identity: &Identity) -> std::io::Result<Self> {
         let address: SocketAddr = super::first_address(address)?;
