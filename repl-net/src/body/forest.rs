@@ -166,6 +166,11 @@ impl<'a> Depths<'a> {
         Self { forest, among: Some(among), known: HashMap::new() }
     }
 
+    /// Returns whether an object is counted as an ancestor.
+    pub(crate) fn counts(&self, slot: u32) -> bool {
+        self.among.as_ref().is_none_or(|among| among.contains(slot))
+    }
+
     /// Returns how many ancestors an object has. Costs O(1) on average, if it is called for all objects.
     pub(crate) fn of(&mut self, slot: u32) -> u32 {
         match self.above(slot).map(|parent| self.above(parent)) {
@@ -177,8 +182,7 @@ impl<'a> Depths<'a> {
 
     /// Returns the parent of an object, if the parent is counted.
     fn above(&self, slot: u32) -> Option<u32> {
-        let counts = |parent: &u32| self.among.as_ref().is_none_or(|among| among.contains(*parent));
-        self.forest.parent(slot).filter(counts)
+        self.forest.parent(slot).filter(|parent| self.counts(*parent))
     }
 
     fn count(&mut self, slot: u32) -> u32 {

@@ -96,7 +96,7 @@ impl Updates {
     /// Sorts the updates of the packet. First come the updates of objects that no longer exist, in their
     /// previous order. Then come new objects, each before its subobjects. Changes come last, because a
     /// changed object may refer to a new object. An object that no longer changes, because it is out of sight
-    /// or torn off, is reported as such after its last change.
+    /// or torn off, is reported as such after its last change, or directly after it was reported as new.
     fn sort_families(&mut self, families: &Forest, is_there: impl Fn(Guid) -> bool) {
         let mut packet = self.queue.split_off(self.start.min(self.queue.len()));
         let mut came = SparseSlots::default();
@@ -106,7 +106,8 @@ impl Updates {
         packet.make_contiguous().sort_by_cached_key(|entry| {
             match entry.objects.0.guid().filter(|guid| is_there(*guid)) {
                 None => 0,
-                Some(_) if entry.what == UpdateKind::Changed || entry.what.ends_changes() => u32::MAX,
+                Some(_) if entry.what == UpdateKind::Changed => u32::MAX,
+                Some(guid) if entry.what.ends_changes() && !depths.counts(guid.slot()) => u32::MAX,
                 Some(guid) => depths.of(guid.slot()).saturating_add(1),
             }
         });
