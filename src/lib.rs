@@ -404,8 +404,8 @@
 //! - `bitflags`: `flags!` makes types that the macro `bitflags!` has defined usable as fields.
 //! - `serde`: fast arrays are serialised as sequences of their items, and [`ItemId`]s as numbers.
 //! - `quic`: encrypted connections over the internet, in the module `quic`.
-//! - `web`: a server with `quic` also accepts players in browsers, over WebTransport. Clients that are compiled
-//!   for `wasm32-unknown-unknown` need only `quic`.
+//! - `web`: a server with `quic` also accepts players in browsers, over WebTransport. Clients that are
+//!   compiled for `wasm32-unknown-unknown` need only `quic`.
 //! - `rayon`: [`Server::tick`] compares several classes at the same time, and makes the packets of several
 //!   clients at the same time. The packets are the same as without this feature.
 //! - `tracing`: logs sessions and mistakes, and with the target `repl::packets` the content of each packet.

@@ -57,14 +57,13 @@
 //! - **Let clients keep an entity**: [`TornOff`].
 //! - **Match an entity that both sides have already created**: [`NetKey`].
 //! - **Refer to an entity**: [`NetEntity`] in a component, message or input, and [`NetEntities`].
-//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy) and [`Viewpoint`], by groups
-//!   and combinations with [`SeenBy`] and [`MemberOf`], or by a function with
+//! - **Say who sees what**: by distance with [`relevancy`](ReplAppExt::relevancy) and [`Viewpoint`], by
+//!   groups and combinations with [`SeenBy`] and [`MemberOf`], or by a function with
 //!   [`relevancy_by`](ReplAppExt::relevancy_by). A child without a position is seen together with its parent
 //!   (`ChildOf`).
 //! - **Keep what is out of sight**: [`WhenOutOfSight`] on the server, and [`KeptOutOfSight`] on clients.
 //! - **Pause an entity**: [`NetPaused`], or [`set_paused_for`](ReplServer::set_paused_for) for one client.
-//! - **Change components before they are sent**: a system [before](ReplSystems::Send) the set
-//!   [`ReplSystems::Write`].
+//! - **Change components before they are sent**: a system before the set [`ReplSystems::Write`].
 //! - **Move without waiting**: [`input`](ReplAppExt::input), [`predict`](ReplAppExt::predict) and
 //!   [`Simulate`].
 //! - **Show other players smoothly between two updates**: [`interpolate`](ReplAppExt::interpolate).

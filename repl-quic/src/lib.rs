@@ -74,7 +74,7 @@
 
 #[cfg(any(target_family = "wasm", test))]
 mod browser;
-mod codes;
+mod closing;
 mod hash;
 #[cfg(not(target_family = "wasm"))]
 mod native;

@@ -191,15 +191,20 @@ fn an_owner_that_has_ended_is_named_as_the_reason() {
     assert_eq!(why(&room, chest, "audience"), NotSent::NotInAudience);
 }
 
-#[test]
-fn a_connection_without_viewpoints_is_named_as_the_reason() {
+/// Returns a room with a chest that is seen from ten metres.
+fn room_with_a_place() -> (Room, ObjectRef<Chest>) {
     let register = |client: &mut Client| _ = client.register::<Chest>();
-    let (mut room, chest) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+    Room::furnished(ServerConfig::default(), register, 1, |server| {
         server
             .class::<Chest>()
             .locate(Area::within(10.0).flat(), |chest| [chest.place[0], chest.place[1], 0.0]);
         server.spawn(Chest::default())
-    });
+    })
+}
+
+#[test]
+fn a_connection_without_viewpoints_is_named_as_the_reason() {
+    let (mut room, chest) = room_with_a_place();
     let id = room.guests[0].id;
     assert_eq!(why(&room, chest, "no viewpoints: call `set_viewpoints`"), NotSent::NoViewpoints);
     room.server.connection(id).set_viewpoints(&[[500.0, 0.0, 0.0]]);
@@ -212,13 +217,7 @@ fn a_connection_without_viewpoints_is_named_as_the_reason() {
 
 #[test]
 fn the_parts_of_a_combination_that_fail_are_named_as_the_reason() {
-    let register = |client: &mut Client| _ = client.register::<Chest>();
-    let (mut room, chest) = Room::furnished(ServerConfig::default(), register, 1, |server| {
-        server
-            .class::<Chest>()
-            .locate(Area::within(10.0).flat(), |chest| [chest.place[0], chest.place[1], 0.0]);
-        server.spawn(Chest::default())
-    });
+    let (mut room, chest) = room_with_a_place();
     let id = room.guests[0].id;
     let says = |room: &mut Room, expected: &str| {
         room.settle();

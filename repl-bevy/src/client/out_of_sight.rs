@@ -26,7 +26,7 @@ use bevy_ecs::prelude::*;
 ///
 /// The client does not learn that the server has despawned such an entity, except with
 /// [`until_destroyed`](repl::OutOfSight::until_destroyed).
-/// [`max_out_of_sight`](repl::ClientConfig::max_out_of_sight) limits how many entities and components a client
-/// keeps.
+/// [`max_out_of_sight`](repl::ClientConfig::max_out_of_sight) limits how many entities and components a
+/// client keeps.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct KeptOutOfSight;

@@ -49,8 +49,7 @@ impl ServerPlugin {
     /// # Errors
     /// Returns an error if the address does not belong to this machine, or if the port cannot be opened.
     ///
-    /// For other limits, or for players in browsers, pass your own
-    /// [`QuicServer`] to [`over`](Self::over).
+    /// For other limits, or for players in browsers, pass your own [`QuicServer`] to [`over`](Self::over).
     #[cfg(all(feature = "quic", not(target_family = "wasm")))]
     pub fn bind(address: impl ToSocketAddrs, identity: &Identity) -> std::io::Result<Self> {
         let address: SocketAddr = super::first_address(address)?;

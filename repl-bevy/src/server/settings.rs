@@ -68,8 +68,8 @@ pub struct SeenBy(pub Relevancy);
 /// [`KeptOutOfSight`](crate::KeptOutOfSight) until it is back in sight. Insert the component again to change
 /// the setting, which applies to clients that lose sight of the entity from now on.
 ///
-/// The component does not replicate an entity by itself, so another component can
-/// require it. Then all entities with this other component are kept:
+/// The component does not replicate an entity by itself, so another component can require it. Then all
+/// entities with this other component are kept:
 ///
 /// ```
 /// # use bevy_ecs::prelude::*;

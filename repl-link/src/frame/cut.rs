@@ -144,8 +144,8 @@ impl Partial {
         whole
     }
 
-    /// Returns the whole content if `more` contains all missing parts: the index and the bits of each part, in
-    /// ascending order. Does not store these parts.
+    /// Returns the whole content if `more` contains all missing parts: the index and the bits of each part,
+    /// in ascending order. Does not store these parts.
     pub fn whole_with(&self, more: &[(usize, BitSlice<'_>)]) -> Option<BitWriter> {
         let new = more.iter().filter(|(index, _)| !self.has(*index)).count();
         if self.starts.len().saturating_add(new) < self.cut.parts() {

@@ -163,8 +163,9 @@ impl Incoming {
     }
 
     /// Checks the bulk messages that a packet begins. Each item of `begun` is the channel of such a message
-    /// and its number of bytes, in ascending order of the channels. The bulk messages of a channel that are unfinished or wait for delivery may
-    /// together have only as many bytes as the options of the channel allow.
+    /// and its number of bytes, in ascending order of the channels. The bulk messages of a channel that are
+    /// unfinished or wait for delivery may together have only as many bytes as the options of the channel
+    /// allow.
     fn check_bulk(&self, begun: impl Iterator<Item = (u16, usize)>) -> Result<(), ReadError> {
         let (mut current, mut claimed) = (None, 0_usize);
         for (channel, bytes) in begun {

@@ -64,8 +64,8 @@ pub(crate) struct Hello {
     /// The checksum of the client's classes.
     pub checksum: u64,
     pub limits: ClientLimits,
-    /// The cookie, the token and the login. `None` before the client knows a cookie, unless the
-    /// transport seals.
+    /// The cookie, the token and the login. `None` before the client knows a cookie, unless the transport
+    /// seals.
     pub proof: Option<Proof>,
 }
 

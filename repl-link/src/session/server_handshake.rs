@@ -455,8 +455,8 @@ impl ServerHandshake {
             return self.end(DisconnectReason::Limits(mismatch), &context.terms, queue);
         }
         if context.terms.asks_login {
-            // Clients send their logins only together with a cookie, or over a transport that seals. An endpoint
-            // has already compared the cookie.
+            // Clients send their logins only together with a cookie, or over a transport that seals. An
+            // endpoint has already compared the cookie.
             let cookie = self.secret.connection_cookie(self.connection, session);
             let has_cookie = |sent: u64| self.is_of_endpoint() || sent ^ cookie == 0;
             let Some(proof) = proof.filter(|proof| has_cookie(proof.cookie)) else {

@@ -56,7 +56,8 @@ pub enum NotSent {
     /// the connection that owns it has ended. Call [`set_owner`](crate::ObjectHandle::set_owner).
     NoOwner,
     /// The [relevancy](crate::ObjectHandle::set_relevancy) of the object is "only the owner", "nobody", or a
-    /// [function](crate::ClassHandle::set_relevancy_by) that does not show it to the connection. If the object is attached to another object, the relevancy of the other object decides.
+    /// [function](crate::ClassHandle::set_relevancy_by) that does not show it to the connection. If the
+    /// object is attached to another object, the relevancy of the other object decides.
     Irrelevant,
     /// The connection is [paused](crate::ConnectionHandle::pause).
     Paused,
@@ -102,12 +103,6 @@ pub enum NotSent {
 /// Prints the reason as the end of a sentence that begins with "not sent, because".
 impl fmt::Display for NotSent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Self::Combination(lacking) = self {
-            return write!(
-                f,
-                "these parts of its audience or relevancy do not show it to the connection: `{lacking:?}`"
-            );
-        }
         f.write_str(match self {
             Self::NotConnected => "the connection has no session",
             Self::Host => "the connection is the host, which uses the objects of the server",
@@ -115,7 +110,12 @@ impl fmt::Display for NotSent {
             Self::ObjectPaused => "the object is paused",
             Self::Asleep => "the object has initial dormancy and has not changed yet",
             Self::NotInAudience => "the connection is not in the audience of the object",
-            Self::Combination(_) => "a combination does not show it to the connection",
+            Self::Combination(lacking) => {
+                return write!(
+                    f,
+                    "these parts of its audience or relevancy do not show it to the connection: `{lacking:?}`"
+                );
+            }
             Self::NotInGroup => "the connection is not in the group that sees the object",
             Self::NoViewpoints => {
                 "the object has a position and the connection has no viewpoints: call `set_viewpoints` for it"

@@ -15,13 +15,9 @@ use super::address;
 use super::ends::{Attempts, End, OPENING};
 use super::session::{WebSession, check_support};
 use super::trust::Trust;
-use crate::codes::OVER;
+use crate::closing::{FAREWELL, OVER};
 use crate::hash::CertificateHash;
 use crate::telemetry::event;
-
-/// How long a WebTransport session remains open after its session, so that the server can learn why the
-/// session has ended.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The connection of a client to a server, over the WebTransport of a browser.
 ///
@@ -31,8 +27,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// and again for each later session. An error ends the session, and the client's events report it.
 ///
 /// If the browser cannot connect within 4.5 seconds, the session ends with [`DisconnectReason::Timeout`], and
-/// the client tries again. A browser does not tell a page why it could not connect. So a client that has never
-/// connected gives up with the first attempt that fails after three seconds: the reason is then
+/// the client tries again. A browser does not tell a page why it could not connect. So a client that has
+/// never connected gives up with the first attempt that fails after three seconds: the reason is then
 /// [`DisconnectReason::Transport`], with a text that says what to check. A client that has connected before
 /// never gives up for this reason.
 ///

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use repl_link::DisconnectReason;
 
-use crate::codes::{FULL, LATE, REFUSED};
+use crate::closing::{FULL, LATE, REFUSED};
 
 /// If a WebTransport session is not open after this time, the attempt has failed. Browsers have timeouts of
 /// their own, some after four seconds, and then report a failure.

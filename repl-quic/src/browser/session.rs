@@ -103,7 +103,7 @@ impl WebSession {
 
 impl Drop for WebSession {
     fn drop(&mut self) {
-        self.close(crate::codes::OVER, "the client does not need the connection any more");
+        self.close(crate::closing::OVER, "the client does not need the connection any more");
     }
 }
 

@@ -11,15 +11,13 @@ use quinn_proto::crypto::rustls::HandshakeData;
 use quinn_proto::{Connection, ConnectionError, Event, SendDatagramError, Transmit};
 use repl_link::parts::to_sealed;
 
+use crate::closing::FAREWELL;
 use crate::native::flight::Flight;
-use crate::native::settings::BROWSERS;
+use crate::native::settings::HTTP_3;
 use crate::native::web::{Heard, WebSession};
 
 /// After this time a connection may move again, even if its datagram is smaller.
 const REST_BETWEEN_MOVES: Duration = Duration::from_secs(1);
-
-/// How long a connection remains open after its session of WebTransport, so that the page learns the reason.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A connection, with what the engine knows about it.
 pub(crate) struct Carrier {
@@ -98,7 +96,7 @@ impl Carrier {
     fn greet(&mut self) {
         let data = self.connection.crypto_session().handshake_data();
         let protocol = data.and_then(|data| data.downcast::<HandshakeData>().ok()?.protocol);
-        if self.connection.side().is_server() && protocol.as_deref() == Some(BROWSERS) {
+        if self.connection.side().is_server() && protocol.as_deref() == Some(HTTP_3) {
             self.web = WebSession::begin(&mut self.connection);
         }
     }

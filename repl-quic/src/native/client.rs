@@ -14,7 +14,7 @@ use repl_link::parts::{Visit, from_sealed};
 use repl_link::{DisconnectReason, Guest};
 use ring::rand::SystemRandom;
 
-use crate::codes::OVER;
+use crate::closing::{FAREWELL, OVER};
 use crate::native::carrier::{Carrier, Change};
 use crate::native::engine::Arrival;
 use crate::native::losses;
@@ -29,10 +29,6 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// The number of consecutive refusals that are ignored, because anyone on the path could have forged them.
 const MOST_DOUBTS: u8 = 2;
-
-/// How long a connection remains open after its session, so that the server can learn why the session has
-/// ended.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// While a client connects, it begins a new connection if nothing has arrived from the server for this time.
 /// QUIC doubles the time between its own attempts, so it would notice late that a server was started.

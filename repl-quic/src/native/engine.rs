@@ -16,7 +16,7 @@ use quinn_proto::{
     Incoming, ServerConfig, Transmit,
 };
 
-use crate::codes::LATE;
+use crate::closing::LATE;
 use crate::native::carrier::Carrier;
 use crate::native::settings::{self, Streams};
 use crate::native::wire::Received;
@@ -57,10 +57,9 @@ pub(crate) struct Engine {
     closed: VecDeque<ConnectionHandle>,
     /// A time, and the number of connections that have moved after small datagrams since then.
     small_moves: (Instant, u32),
-    /// The settings with which new connections are accepted. `None` on a client.
-    accepts: Option<ServerConfig>,
-    /// Whether browsers are accepted, too.
-    accepts_browsers: bool,
+    /// The settings with which new connections are accepted, and which streams these may open. `None` on a
+    /// client.
+    accepts: Option<(ServerConfig, Streams)>,
     /// The system time that corresponds to the time zero of the game's clock.
     start: Instant,
 }
@@ -89,7 +88,6 @@ impl Engine {
             closed: VecDeque::new(),
             small_moves: (start, 0),
             accepts: None,
-            accepts_browsers: false,
             start,
         }
     }
@@ -100,9 +98,9 @@ impl Engine {
     }
 
     /// Sets how connections are accepted from now on.
-    pub(crate) fn set_accepts(&mut self, config: ServerConfig, browsers: bool) {
+    pub(crate) fn set_accepts(&mut self, config: ServerConfig, streams: Streams) {
         self.endpoint.set_server_config(Some(Arc::new(config.clone())));
-        (self.accepts, self.accepts_browsers) = (Some(config), browsers);
+        self.accepts = Some((config, streams));
     }
 
     fn instant(&self, now: Duration) -> Instant {
@@ -174,8 +172,7 @@ impl Engine {
         answer: &mut Vec<u8>,
     ) -> Result<ConnectionHandle, Option<Transmit>> {
         let flight = Arc::default();
-        let streams = if self.accepts_browsers { Streams::OfBrowsers } else { Streams::None };
-        let config = self.accepts.clone().map(|mut config| {
+        let config = self.accepts.clone().map(|(mut config, streams)| {
             config.transport_config(Arc::new(settings::transport(silence, &flight, streams)));
             Arc::new(config)
         });

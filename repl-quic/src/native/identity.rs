@@ -20,7 +20,7 @@ use crate::hash::CertificateHash;
 use crate::native::certificate::{
     IdentityError, certificate_of, chain_in, content, file, is_valid_at, read, read_chain,
 };
-use crate::native::settings::{BROWSERS, PROTOCOL};
+use crate::native::settings::PROTOCOL;
 
 /// How long a development certificate is valid. Browsers trust a certificate by its hash only if it is valid
 /// for at most 14 days.
@@ -62,7 +62,7 @@ impl Identity {
     pub fn from_pem(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
         let identity = Self { chain: read_chain(certificate)?, key: key_in(key, &read(key)?)? };
-        identity.tls(false).map_err(|error| IdentityError::Content {
+        identity.tls(&[PROTOCOL]).map_err(|error| IdentityError::Content {
             path: key.to_owned(),
             why: format!("it does not belong to the certificate in {}: {error}", certificate.display()),
         })?;
@@ -128,8 +128,8 @@ impl Identity {
         derived
     }
 
-    /// Returns the TLS settings of a server. `browsers` says whether it offers HTTP/3, too.
-    pub(crate) fn tls(&self, browsers: bool) -> Result<rustls::ServerConfig, IdentityError> {
+    /// Returns the TLS settings of a server that offers these protocols, the preferred one first.
+    pub(crate) fn tls(&self, protocols: &[&[u8]]) -> Result<rustls::ServerConfig, IdentityError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -137,7 +137,6 @@ impl Identity {
             .with_no_client_auth()
             .with_single_cert(self.chain.clone(), self.key.clone_key())
             .map_err(|error| IdentityError::Mismatch(error.to_string()))?;
-        let protocols = if browsers { &[PROTOCOL, BROWSERS][..] } else { &[PROTOCOL] };
         tls.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         tls.max_early_data_size = 0;
         tls.send_tls13_tickets = 0;

@@ -5,7 +5,7 @@
 use quinn_proto::{ConnectionError, TransportErrorCode};
 use repl_link::DisconnectReason;
 
-use crate::codes::{FULL, LATE};
+use crate::closing::{FULL, LATE};
 
 /// QUIC error codes from this number on are TLS alerts (RFC 9001, section 4.8).
 const FIRST_ALERT: u64 = 0x100;

@@ -14,7 +14,7 @@ use crate::native::flight::{Flight, Unlimited};
 pub(crate) const PROTOCOL: &[u8] = b"repl/1";
 
 /// The name of HTTP/3 in the TLS handshake. Browsers use it.
-pub(crate) const BROWSERS: &[u8] = b"h3";
+pub(crate) const HTTP_3: &[u8] = b"h3";
 
 /// The greatest number of bytes of datagrams that may wait in a connection, in each direction. It is enough
 /// for a few ticks.
@@ -26,6 +26,16 @@ pub(crate) enum Streams {
     None,
     /// One for the session of WebTransport, and those of HTTP/3 that each browser opens.
     OfBrowsers,
+}
+
+impl Streams {
+    /// Returns the protocols that a server offers, the preferred one first.
+    pub(crate) fn protocols(self) -> &'static [&'static [u8]] {
+        match self {
+            Self::None => &[PROTOCOL],
+            Self::OfBrowsers => &[PROTOCOL, HTTP_3],
+        }
+    }
 }
 
 /// The greatest number of streams in one direction that a browser may have open. HTTP/3 needs three, and

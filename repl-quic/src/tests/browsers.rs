@@ -18,8 +18,8 @@ use web_transport_proto::http::{HeaderName, HeaderValue};
 use web_transport_proto::{Capsule, ConnectRequest, ConnectResponse, Frame, Settings, VarInt as WebVarInt};
 
 use super::lan::{FRAME, Lan, SECOND, SERVER, address, link, unique};
-use crate::codes::{FULL, OVER, REFUSED};
-use crate::native::settings::BROWSERS;
+use crate::closing::{FULL, OVER, REFUSED};
+use crate::native::settings::HTTP_3;
 use crate::native::wire::{Received, Wire};
 use crate::{QuicConfig, Trust, WebOrigins};
 
@@ -44,7 +44,7 @@ impl Browser {
     /// Begins to connect to the server of `lan`.
     fn new(lan: &Lan) -> Self {
         let mut tls = Trust::pinned([lan.identity.hash()]).tls().expect("it is good");
-        tls.alpn_protocols = vec![BROWSERS.to_vec()];
+        tls.alpn_protocols = vec![HTTP_3.to_vec()];
         let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).expect("it is TLS 1.3")));
         let mut transport = TransportConfig::default();
         transport.datagram_receive_buffer_size(Some(1 << 20)).max_idle_timeout(None);

@@ -10,7 +10,7 @@ use quinn_proto::{ClientConfig, ConnectionHandle, Endpoint, EndpointConfig, Serv
 
 use super::lan::identity;
 use crate::native::engine::{Arrival, Engine};
-use crate::native::settings::PROTOCOL;
+use crate::native::settings::{PROTOCOL, Streams};
 use crate::native::wire::Received;
 use crate::{Identity, Trust};
 
@@ -44,10 +44,10 @@ fn address(host: u8) -> SocketAddr {
 impl Pair {
     fn new() -> Self {
         let (identity, mut server, mut client) = (identity(), engine(), engine());
-        let tls =
-            QuicServerConfig::try_from(identity.tls(false).expect("the key is good")).expect("it is TLS 1.3");
+        let tls = QuicServerConfig::try_from(identity.tls(&[PROTOCOL]).expect("the key is good"))
+            .expect("it is TLS 1.3");
         let proofs = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"proofs").extract(b"secret");
-        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)), false);
+        server.set_accepts(ServerConfig::new(Arc::new(tls), Arc::new(proofs)), Streams::None);
         let config = client_config(&identity, PROTOCOL);
         let of_client = client.connect(Duration::ZERO, config, SILENCE, address(0), "localhost");
         let mut pair = Self {

@@ -326,8 +326,8 @@ impl Plan {
 
     /// Returns the time in which all parts of a large message arrive, except for one message in a thousand. A
     /// part is tried again each round trip. While no ack arrives, a packet with a few of the parts is sent
-    /// every 250 ms (R9), until one of these packets and its ack have both arrived. If the bytes of a tick are
-    /// limited, the messages that wait take twice the time in which they could be sent alone.
+    /// every 250 ms (R9), until one of these packets and its ack have both arrived. If the bytes of a tick
+    /// are limited, the messages that wait take twice the time in which they could be sent alone.
     fn time_of_large_messages(&self) -> Duration {
         let are_large = [self.talk.map(|talk| talk.is_large), self.whispers.map(|calls| calls.is_large)];
         if !are_large.contains(&Some(true)) {

@@ -35,8 +35,8 @@ impl<T: Replicated> ClassHandle<'_, T> {
     /// [directions](Viewer::directions) or groups have changed. It may read only properties of the object, as
     /// [`locate`](Self::locate) says, and what the [`Viewer`] has. If it reads other state, for example the
     /// time, call [`set_relevancy_period`](Self::set_relevancy_period), or call
-    /// [`decide_again`](crate::ObjectHandle::decide_again) when this state has changed. The same tick applies the verdict,
-    /// but positions apply one tick later, as [`locate`](Self::locate) says.
+    /// [`decide_again`](crate::ObjectHandle::decide_again) when this state has changed. The same tick applies
+    /// the verdict, but positions apply one tick later, as [`locate`](Self::locate) says.
     ///
     /// An owner sees its objects whatever the function returns, except if the function is in the
     /// [audience](crate::ObjectHandle::set_audience). Objects that exist already keep their relevancy. A

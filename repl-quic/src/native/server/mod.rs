@@ -25,13 +25,15 @@ use repl_link::{ConnectionId, DisconnectReason, Host};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::codes::{FULL, LATE, OVER, REFUSED};
+use crate::closing::{FULL, LATE, OVER, REFUSED};
 use crate::native::carrier::{Carrier, Change};
 use crate::native::certificate::IdentityError;
 use crate::native::connection_ids::MarkedIds;
+use crate::native::engine::Engine;
 use crate::native::identity::Identity;
 use crate::native::losses;
 use crate::native::port::Port;
+use crate::native::settings::Streams;
 use crate::native::wire::{UdpWire, Wire};
 use crate::telemetry::event;
 use clients::{Client, Clients};
@@ -98,9 +100,7 @@ impl QuicServer {
         let mut port = Port::new(wire, lasting);
         let proofs: Arc<dyn HandshakeTokenKey> =
             Arc::new(Salt::new(HKDF_SHA256, b"repl proofs").extract(&secret));
-        let browsers = config.web_origins.are_some();
-        let accepts = accepts(identity, &proofs, browsers).map_err(io::Error::other)?;
-        port.engine.set_accepts(accepts, browsers);
+        accept_with(&mut port.engine, identity, &proofs, &config).map_err(io::Error::other)?;
         Ok(Self {
             port,
             proofs,
@@ -126,9 +126,7 @@ impl QuicServer {
     /// # Errors
     /// Returns an error if the key does not belong to the certificate.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<(), IdentityError> {
-        let browsers = self.config.web_origins.are_some();
-        self.port.engine.set_accepts(accepts(identity, &self.proofs, browsers)?, browsers);
-        Ok(())
+        accept_with(&mut self.port.engine, identity, &self.proofs, &self.config)
     }
 
     /// Returns the address on which the server listens.
@@ -415,16 +413,18 @@ impl QuicServer {
     }
 }
 
-/// Returns how connections are accepted with an identity. The key `proofs` signs the proofs of addresses.
-/// `browsers` says whether HTTP/3 is offered, too.
-fn accepts(
+/// Lets an engine accept connections with an identity. The key `proofs` signs the proofs of addresses.
+fn accept_with(
+    engine: &mut Engine,
     identity: &Identity,
     proofs: &Arc<dyn HandshakeTokenKey>,
-    browsers: bool,
-) -> Result<ServerConfig, IdentityError> {
-    let tls = QuicServerConfig::try_from(identity.tls(browsers)?);
+    config: &QuicConfig,
+) -> Result<(), IdentityError> {
+    let streams = if config.web_origins.are_some() { Streams::OfBrowsers } else { Streams::None };
+    let tls = QuicServerConfig::try_from(identity.tls(streams.protocols())?);
     let tls = tls.map_err(|error| IdentityError::Mismatch(error.to_string()))?;
-    Ok(ServerConfig::new(Arc::new(tls), Arc::clone(proofs)))
+    engine.set_accepts(ServerConfig::new(Arc::new(tls), Arc::clone(proofs)), streams);
+    Ok(())
 }
 
 /// Returns a configuration with keys that are the same after a restart of a server with this identity. With

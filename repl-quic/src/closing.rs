@@ -1,6 +1,13 @@
-//! The codes with which one side closes a connection. They are the same for QUIC and for WebTransport.
+//! How one side closes a connection: the codes, which are the same for QUIC and for WebTransport, and the
+//! time before it.
 //!
 //! *Invariant:* a code never changes its meaning, because the sides may have different versions.
+
+use std::time::Duration;
+
+/// How long a connection remains open after its session, so that the other side can learn why the session has
+/// ended.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The code with which a connection is closed if its session has ended or cannot begin.
 pub(crate) const OVER: u32 = 0;
