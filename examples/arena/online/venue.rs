@@ -5,27 +5,23 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io;
 
 use repl::prelude::*;
 use repl::quic::{Identity, QuicConfig};
 
 use super::CERTIFICATE;
 use crate::args::Serve;
-use arena_game::census;
 use arena_game::game::TICKS_PER_SECOND;
 use arena_game::online::loopback::Loopback;
-use arena_game::pace::Pace;
-use arena_game::session::{self, Settings};
+use arena_game::online::open_match::OpenMatch;
+use arena_game::session::{Session, Settings};
 
-/// For `LAST_LOOK` ticks after the match, clients receive its last state. Then, for `FAREWELL` ticks, they
-/// receive the end of their sessions.
+/// For this many ticks after the match, clients receive its last state.
 const LAST_LOOK: u32 = TICKS_PER_SECOND;
-const FAREWELL: u32 = TICKS_PER_SECOND / 2;
 
 /// A match that clients can join.
 pub(super) struct Venue {
-    session: session::Session,
+    open: OpenMatch,
     /// For each client, the bytes that were sent to it until the last printed line.
     bytes_told: BTreeMap<ConnectionId, u64>,
 }
@@ -36,47 +32,28 @@ impl Venue {
         let socket = Loopback::listen(args.address, &identity, QuicConfig::default())?;
         println!("listening on {}", socket.address()?);
         println!("certificate in {CERTIFICATE}; clients on other machines: join --pin {}", identity.hash());
-        let settings = Settings {
-            players: args.players.next_multiple_of(2),
-            ticks: args.ticks,
-            seed: args.seed,
-            has_host: false,
-            cheater: None,
-            has_spectators: false,
-        };
-        let mut session = session::Session::new(settings, Box::new(socket), Pace::real());
-        census::register(&mut session.server);
-        Ok(Self { session, bytes_told: BTreeMap::new() })
+        let &Serve { players, ticks, seed, .. } = args;
+        let open = OpenMatch::new(Settings { players, ticks, seed, ..Settings::default() }, socket);
+        Ok(Self { open, bytes_told: BTreeMap::new() })
     }
 
     /// Plays the match. Returns whether no secret leaked.
     pub(super) fn run(mut self, args: &Serve) -> Result<bool, Box<dyn Error>> {
         for tick in 1..=args.ticks + LAST_LOOK {
-            self.tick()?;
+            self.open.tick()?;
             if tick.is_multiple_of(TICKS_PER_SECOND) {
                 self.tell(tick);
             }
         }
-        let connections: Vec<_> = self.session.server.connections().collect();
-        for connection in connections {
-            self.session.server.connection(connection).disconnect_with("the match is over");
-        }
-        (0..FAREWELL).try_for_each(|_| self.session.rest())?;
-        let session::Session { rightly_sent, leaks, .. } = self.session;
+        self.open.end()?;
+        let Session { rightly_sent, leaks, .. } = self.open.session;
         println!("secrets found in packets: {rightly_sent} where they may be, {leaks} leaks");
         Ok(leaks == 0)
     }
 
-    fn tick(&mut self) -> io::Result<()> {
-        let now = self.session.begin_tick()?;
-        self.session.move_players();
-        census::send(&mut self.session);
-        self.session.send(now)
-    }
-
     /// Prints the line for one second.
     fn tell(&mut self, tick: u32) {
-        let session::Session { server, arena, sight, leaks, .. } = &self.session;
+        let Session { server, arena, sight, leaks, .. } = &self.open.session;
         let [one, other] = arena.teams.map(|team| server[team].score);
         let bytes_of = |id| Some((id, server.connection_info(id).stats()?.bytes_sent));
         let bytes: BTreeMap<_, _> = server.connections().filter_map(bytes_of).collect();
@@ -85,7 +62,7 @@ impl Venue {
         println!(
             "tick {tick}: {} clients, {one}:{other}, {} objects, {of_second} bytes/s, {leaks} leaks",
             sight.seats.len(),
-            self.session.objects(),
+            self.open.session.objects(),
         );
         self.bytes_told = bytes;
     }

@@ -12,7 +12,7 @@ use repl::quic::{CertificateHash, QuicClient, Trust};
 
 use super::CERTIFICATE;
 use crate::args::Join;
-use arena_game::census::{self, Census};
+use arena_game::census::{self, Agreement};
 use arena_game::game::TICKS_PER_SECOND;
 use arena_game::guest::Guest;
 use arena_game::model::Player;
@@ -34,9 +34,7 @@ struct Tally {
     /// The longest time from the loss of a session until the client agreed with the server again.
     longest_gap: Duration,
     lost_at: Option<Duration>,
-    /// How many times the client agreed with the census of the server, and how many times it did not.
-    agreed: u64,
-    differed: u64,
+    agreement: Agreement,
     /// Whether the client agreed with the last census.
     agrees: bool,
     bytes_told: u64,
@@ -101,9 +99,7 @@ impl Visitor {
     /// Compares the objects of the client with the last census of the server.
     fn compare(&mut self, now: Duration) {
         let Self { guest, tally, .. } = self;
-        let client = &mut guest.client;
-        let census = std::iter::from_fn(|| client.poll_message::<Census>()).last();
-        if let Some(agrees) = census.and_then(|census| census.agrees(client)) {
+        if let Some(agrees) = tally.agreement.compare(&mut guest.client) {
             tally.compared(agrees, now);
         }
         if let Some(reason) = guest.ended.take() {
@@ -133,8 +129,8 @@ impl Visitor {
     }
 
     fn print_json(&self, converged: bool) {
-        let (Tally { sessions, agreed, differed, .. }, stats) =
-            (&self.tally, self.guest.client.connection_info().stats());
+        let stats = self.guest.client.connection_info().stats();
+        let Tally { sessions, agreement: Agreement { agreed, differed }, .. } = &self.tally;
         println!(
             "{{\"converged\":{converged},\"sessions\":{sessions},\"converged_after_ms\":{},\"longest_gap_ms\":{},\
              \"agreed\":{agreed},\"differed\":{differed},\"bytes_received\":{},\"packets_lost\":{}}}",
@@ -149,7 +145,6 @@ impl Visitor {
 impl Tally {
     /// Records whether the client agreed with a census.
     fn compared(&mut self, agrees: bool, now: Duration) {
-        *if agrees { &mut self.agreed } else { &mut self.differed } += 1;
         self.agrees = agrees;
         if !agrees {
             return;

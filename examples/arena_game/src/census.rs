@@ -23,6 +23,13 @@ pub struct Census {
     sum: u64,
 }
 
+/// How many times a client agreed with the census of the server, and how many times it did not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Agreement {
+    pub agreed: u64,
+    pub differed: u64,
+}
+
 /// Registers the census at a server or a client.
 pub fn register(side: &mut impl Register) {
     side.register_message::<Census>(Channel::Sequenced { copies: 1 });
@@ -39,11 +46,15 @@ pub fn send(session: &mut Session) {
     }
 }
 
-impl Census {
-    /// Returns whether a client has the same hash as this census. Returns `None` if the client shows another
-    /// tick than the tick of the census.
-    pub fn agrees(&self, client: &Client) -> Option<bool> {
-        (client.server_tick() == Some(self.tick)).then(|| of_client(client) == self.sum)
+impl Agreement {
+    /// Compares the objects of a client with the last census that has arrived. Returns whether they have the
+    /// same hash. Returns `None` if no census has arrived, or if the client shows another tick.
+    pub fn compare(&mut self, client: &mut Client) -> Option<bool> {
+        let census = std::iter::from_fn(|| client.poll_message::<Census>()).last()?;
+        let is_comparable = client.server_tick() == Some(census.tick);
+        let agrees = is_comparable.then(|| of_client(client) == census.sum)?;
+        *if agrees { &mut self.agreed } else { &mut self.differed } += 1;
+        Some(agrees)
     }
 }
 

@@ -26,7 +26,7 @@ use crate::view::View;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The settings of a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
     pub players: u32,
     pub ticks: u32,

@@ -5,11 +5,10 @@
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use arena_game::census;
 use arena_game::game::TICKS_PER_SECOND;
 use arena_game::online::loopback::Loopback;
-use arena_game::pace::Pace;
-use arena_game::session::{Session, Settings};
+use arena_game::online::open_match::OpenMatch;
+use arena_game::session::Settings;
 use repl::quic::{CertificateHash, Identity, QuicConfig, WebOrigins};
 
 use crate::args::Args;
@@ -17,14 +16,12 @@ use crate::args::Args;
 /// Where the certificate of the server is, from the working directory.
 pub(crate) const CERTIFICATE: &str = "target/arena-certificate";
 
-/// For `LAST_LOOK` ticks after the match, clients receive its last state. Then, for `FAREWELL` ticks, they
-/// receive the end of their sessions.
+/// For this many ticks after the match, clients receive its last state.
 const LAST_LOOK: u32 = 10 * TICKS_PER_SECOND;
-const FAREWELL: u32 = TICKS_PER_SECOND / 2;
 
 /// A match that clients can join.
 pub(crate) struct Venue {
-    session: Session,
+    open: OpenMatch,
     ticks: u32,
     /// What a client needs to join, as JSON.
     pub(crate) how_to_join: String,
@@ -40,17 +37,9 @@ impl Venue {
         let local = (Ipv4Addr::LOCALHOST, args.server_port).into();
         let socket = Loopback::listen(local, &identity, for_page(page))?;
         let how_to_join = as_json(socket.address()?, &identity.hash());
-        let settings = Settings {
-            players: args.players.next_multiple_of(2),
-            ticks: args.ticks,
-            seed: args.seed,
-            has_host: false,
-            cheater: None,
-            has_spectators: true,
-        };
-        let mut session = Session::new(settings, Box::new(socket), Pace::real());
-        census::register(&mut session.server);
-        Ok(Self { session, ticks: args.ticks, how_to_join })
+        let &Args { players, ticks, seed, .. } = args;
+        let settings = Settings { players, ticks, seed, has_spectators: true, ..Settings::default() };
+        Ok(Self { open: OpenMatch::new(settings, socket), ticks, how_to_join })
     }
 
     /// Plays the match.
@@ -60,17 +49,10 @@ impl Venue {
     /// not see.
     pub(crate) fn run(mut self) -> Result<(), Box<dyn Error>> {
         for _ in 0..self.ticks + LAST_LOOK {
-            let now = self.session.begin_tick()?;
-            self.session.move_players();
-            census::send(&mut self.session);
-            self.session.send(now)?;
+            self.open.tick()?;
         }
-        let connections: Vec<_> = self.session.server.connections().collect();
-        for connection in connections {
-            self.session.server.connection(connection).disconnect_with("the match is over");
-        }
-        (0..FAREWELL).try_for_each(|_| self.session.rest())?;
-        match self.session.leaks {
+        self.open.end()?;
+        match self.open.session.leaks {
             0 => Ok(()),
             leaks => Err(format!("{leaks} secrets leaked").into()),
         }

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use arena_game::census::{self, Census};
+use arena_game::census::{self, Agreement};
 use arena_game::game::TICKS_PER_SECOND;
 use arena_game::guest::Guest;
 use arena_game::pace::Pace;
@@ -44,8 +44,7 @@ struct Watcher {
     quic: QuicClient,
     /// How long the client has received packets and compared its objects with the census.
     receiving: Duration,
-    agreed: u32,
-    differed: u32,
+    agreement: Agreement,
 }
 
 impl Watcher {
@@ -55,7 +54,7 @@ impl Watcher {
         let mut guest = Guest::spectator(Session::from_random(random));
         census::register(&mut guest.client);
         let quic = QuicClient::new(args.address, &Trust::pinned([args.pin.parse::<CertificateHash>()?]))?;
-        Ok(Self { guest, quic, receiving: Duration::ZERO, agreed: 0, differed: 0 })
+        Ok(Self { guest, quic, receiving: Duration::ZERO, agreement: Agreement::default() })
     }
 
     fn tick(&mut self, now: Duration) -> Result<(), Box<dyn Error>> {
@@ -74,15 +73,12 @@ impl Watcher {
     fn receive(&mut self, now: Duration) -> Result<(), Box<dyn Error>> {
         let client = &mut self.guest.client;
         self.quic.receive(client, now)?;
-        let census = std::iter::from_fn(|| client.poll_message::<Census>()).last();
-        if let Some(agrees) = census.and_then(|census| census.agrees(client)) {
-            *if agrees { &mut self.agreed } else { &mut self.differed } += 1;
-        }
+        self.agreement.compare(client);
         Ok(())
     }
 
     fn stats(&self) -> String {
-        let Self { guest, receiving, agreed, differed, .. } = self;
+        let Self { guest, receiving, agreement: Agreement { agreed, differed }, .. } = self;
         let stats = guest.client.connection_info().stats();
         let mean = receiving.as_secs_f64() * 1e6 / stats.packets_received.max(1) as f64;
         format!(

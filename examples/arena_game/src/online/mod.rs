@@ -4,3 +4,4 @@
 
 mod ear;
 pub mod loopback;
+pub mod open_match;

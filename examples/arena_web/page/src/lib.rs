@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use arena_game::census::{self, Census};
+use arena_game::census::{self, Agreement};
 use arena_game::game::TICKS_PER_SECOND;
 use arena_game::guest::Guest;
 use arena_game::keys::Keys;
@@ -25,9 +25,7 @@ pub struct ArenaClient {
     guest: Guest,
     quic: QuicClient,
     next_tick: Duration,
-    /// How many times the client agreed with the server's census, and how many times it did not.
-    agreed: u32,
-    differed: u32,
+    agreement: Agreement,
 }
 
 #[wasm_bindgen]
@@ -52,7 +50,7 @@ impl ArenaClient {
         };
         census::register(&mut guest.client);
         let quic = QuicClient::new(address, &Trust::pinned([hash])).map_err(error)?;
-        Ok(Self { guest, quic, next_tick: Duration::ZERO, agreed: 0, differed: 0 })
+        Ok(Self { guest, quic, next_tick: Duration::ZERO, agreement: Agreement::default() })
     }
 
     /// Applies the packets that have arrived.
@@ -62,10 +60,7 @@ impl ArenaClient {
     pub fn receive(&mut self, now_ms: f64) -> Result<(), JsError> {
         let client = &mut self.guest.client;
         self.quic.receive(client, time(now_ms)).map_err(error)?;
-        let census = std::iter::from_fn(|| client.poll_message::<Census>()).last();
-        if let Some(agrees) = census.and_then(|census| census.agrees(client)) {
-            *if agrees { &mut self.agreed } else { &mut self.differed } += 1;
-        }
+        self.agreement.compare(client);
         Ok(())
     }
 
@@ -111,7 +106,7 @@ impl ArenaClient {
 
     /// Returns what the client knows about its connection, as JSON.
     pub fn stats(&self) -> String {
-        let Self { guest, agreed, differed, .. } = self;
+        let Self { guest, agreement: Agreement { agreed, differed }, .. } = self;
         let info = guest.client.connection_info();
         let stats = info.stats();
         format!(
