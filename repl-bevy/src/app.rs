@@ -56,7 +56,7 @@ pub trait ReplAppExt {
     /// The audience can also be a combination, for example [`Relevancy::any`] of several groups.
     ///
     /// With `replicate_to::<Bag, Player>(|_| Relevancy::OwnerOnly)`, only the owner has a `Bag`. If a field
-    /// of     /// `Bag` has the condition `OwnerOnly` instead, other clients have a `Bag` too, but this field has its
+    /// of `Bag` has the condition `OwnerOnly` instead, other clients have a `Bag` too, but this field has its
     /// default value there.
     ///
     /// # Panics

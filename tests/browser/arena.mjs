@@ -1,65 +1,24 @@
 // The match of `examples/arena_web`, its page, and a native client that watches the same match.
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
-import { chromium } from "playwright-core";
+import { load as loadPage, open as openPage, start, startServer } from "./browser.mjs";
 
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const started = new Set();
+const isSynchronized = () => window.arena_state && JSON.parse(window.arena_state()).synchronized;
 
-/** Returns a browser: `chromium`, or what the variable CHROMIUM names. */
-export function launch(options = {}) {
-  const { args = [], ...rest } = options;
-  return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", ...args], ...rest });
+/** Starts a match. */
+export function startMatch(program, args, options) {
+  return startServer(program, ["--json", ...args], options);
 }
 
-/** Starts a process that ends with this script at the latest. */
-export function start(program, args, options = {}) {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
-  started.add(child);
-  child.once("close", () => started.delete(child));
-  return child;
+/** Opens the page of a match, and waits until it has the initial state. */
+export function open(browser, url, width, errors, prepare) {
+  return openPage(browser, url, width, errors, isSynchronized, prepare);
 }
 
-/** Ends the processes that were started. */
-export function stopAll() {
-  started.forEach((child) => child.kill("SIGKILL"));
-}
-
-/** Starts the program of the match. Returns what it printed when its page was ready, and its process. */
-export async function startMatch(program, args, options) {
-  const child = start(program, ["--json", ...args], options);
-  const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
-  if (!value) throw new Error("the program has ended before the page was ready");
-  return { ...JSON.parse(value), child };
-}
-
-/** Opens a page, and waits until it has the initial state. `prepare` changes the page before it is loaded. */
-export async function open(browser, url, width, errors, prepare = async () => {}) {
-  const page = await browser.newPage({ viewport: { width, height: 800 } });
-  await load(page, url, errors, prepare);
-  return page;
-}
-
-/** Loads the page of the match into a page of the browser, and waits until it has the initial state. */
-export async function load(page, url, errors, prepare = async () => {}) {
-  page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await prepare(page);
-  await page.goto(url);
-  try {
-    await untilSynchronized(page, 20_000);
-  } catch {
-    throw new Error(`the page has no state: ${await page.textContent("#message")} ${errors.join("; ")}`);
-  }
-}
-
-function untilSynchronized(page, timeout) {
-  return page.waitForFunction(() => window.arena_state && JSON.parse(window.arena_state()).synchronized, null, { timeout, polling: 20 });
+/** Does the same with a page that was opened before. */
+export function load(page, url, errors, prepare) {
+  return loadPage(page, url, errors, isSynchronized, prepare);
 }
 
 /** Lets a page and a native client watch for some seconds. Returns the states of both, by tick. */
@@ -114,19 +73,4 @@ function differences(one, other, path = "") {
   }
   const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...keys].flatMap((key) => differences(one[key], other[key], `${path}.${key}`));
-}
-
-/** Returns a browser whose tabs are hidden as those of a user are: Playwright shows all pages that it launches. */
-export async function launchWithRealTabs() {
-  const profile = mkdtempSync(join(tmpdir(), "repl-profile-"));
-  const args = ["--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-port=0", `--user-data-dir=${profile}`];
-  const child = start(browserPath, args, { stdio: ["ignore", "ignore", "pipe"] });
-  for await (const line of createInterface({ input: child.stderr })) {
-    const [, address] = line.match(/listening on (ws:\S+)/) ?? [];
-    if (address) {
-      child.stderr.resume();
-      return chromium.connectOverCDP(address, { noDefaults: true });
-    }
-  }
-  throw new Error("the browser has ended");
 }

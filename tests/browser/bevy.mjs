@@ -1,45 +1,24 @@
-// Plays the game with Bevy in two pages: one player walks by keys, the other is a bot. When the world has stopped
-// changing, the page must have what the server has. Prints one line of JSON; the exit code is 1 if something is
-// wrong, and 2 if the test could not run.
+// Plays the game with Bevy in two pages: one player walks by keys, the other is a bot. When the world has
+// stopped changing, the page must have what the server has. Prints one line of JSON; the exit code is 1 if
+// something is wrong, and 2 if the test could not run.
 //
 //   npm install --prefix tests/browser
 //   node tests/browser/bevy.mjs PROGRAM [--pictures FOLDER]
 //
-// PROGRAM is the program of `examples/arena_web`, built with the feature `bevy`. The browser is `chromium`, or what
-// the variable CHROMIUM names.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
+// PROGRAM is the program of `examples/arena_web`, built with the feature `bevy`. The browser is `chromium`,
+// or what the variable CHROMIUM names.
 import { isDeepStrictEqual, parseArgs } from "node:util";
-import { brotliCompressSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { next, open as openPage, picture, run, sizes, startServer } from "./browser.mjs";
 
 const METRES_SEEN = 30; // With a radius of 40 metres and its cells, everything nearer than this is in sight.
 const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { pictures: { type: "string" } } });
-const server = spawn(positionals[0], ["bevy", "--json", "--port", "0", "--empty"], { stdio: ["ignore", "pipe", "inherit"] });
-const lines = createInterface({ input: server.stdout });
-server.once("exit", () => {
-  console.error("tests/browser: the program has ended");
-  process.exit(2);
-});
+const [program] = positionals;
 
 const snapshot = async (page) => JSON.parse(await page.evaluate(() => window.client.snapshot()));
-const nextState = async () => JSON.parse((await once(lines, "line"))[0]);
-const ready = nextState();
-const picture = (page, name) => options.pictures && page.screenshot({ path: `${options.pictures}/${name}.png`, fullPage: true });
 
 /** Opens a page, and waits until it has its player. */
-async function open(browser, url, width, errors) {
-  const page = await browser.newPage({ viewport: { width, height: 800 } });
-  page.on("pageerror", (error) => errors.push(error.message));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-  await page.goto(url);
-  try {
-    await page.waitForFunction(() => window.client && JSON.parse(window.client.snapshot()).own, null, { timeout: 30_000 });
-  } catch {
-    throw new Error(`the page has no player: ${await page.textContent("#message")} ${errors.join("; ")}`);
-  }
-  return page;
+function open(browser, url, width, errors) {
+  return openPage(browser, url, width, errors, () => window.client && JSON.parse(window.client.snapshot()).own);
 }
 
 /** Walks for some frames without a pause, so that nothing arrives: how far does the prediction move the player? */
@@ -62,10 +41,10 @@ function seen({ players, coins }, [x, y]) {
 }
 
 /** Waits until the server's world has stopped changing, and returns whether the page has the same. */
-async function agrees(page) {
-  let last = await nextState();
+async function agrees(page, lines) {
+  let last = await next(lines);
   for (let turn = 0; turn < 20; turn++) {
-    const state = await nextState();
+    const state = await next(lines);
     if (isDeepStrictEqual(state, last)) {
       const { own, ...view } = await snapshot(page);
       const at = state.players[own].position;
@@ -81,7 +60,7 @@ async function agrees(page) {
 
 async function test(browser) {
   const errors = [];
-  const { url } = await ready;
+  const { url, lines } = await startServer(program, ["bevy", "--json", "--port", "0", "--empty"]);
   const page = await open(browser, `${url}?play`, 720, errors);
   await page.waitForTimeout(2_000); // Until the clock of the client is right.
   const predicted = await page.evaluate(predict);
@@ -95,29 +74,16 @@ async function test(browser) {
   await page.keyboard.up("KeyS");
   await page.waitForFunction(() => document.querySelector("#chat li"), null, { timeout: 10_000 });
   const chat = await page.textContent("#chat li");
-  await picture(page, "bevy-play-720");
-  await picture(bot, "bevy-bot-390");
+  await picture(page, options.pictures, "bevy-play-720");
+  await picture(bot, options.pictures, "bevy-bot-390");
   await bot.close();
-  const outcome = await agrees(page);
+  const outcome = await agrees(page, lines);
   const metres_walked = await walked();
   const rollbacks = await page.evaluate(() => window.client.rollbacks());
-  const wasm = Buffer.from(await (await fetch(`${url}bevy_page_bg.wasm`)).arrayBuffer());
   const ok = outcome.same && outcome.players === 2 && outcome.coins > 0 && predicted >= 0.3 && metres_walked >= 5 && chat === "hello"
     && errors.length === 0;
-  const sizes = { wasm_bytes: wasm.length, wasm_brotli_bytes: brotliCompressSync(wasm).length };
-  console.log(JSON.stringify({ ok, ...outcome, metres_predicted: predicted, metres_walked, chat, rollbacks, ...sizes, errors }));
-  return ok;
+  const size = await sizes(`${url}bevy_page_bg.wasm`);
+  return { ok, ...outcome, metres_predicted: predicted, metres_walked, chat, rollbacks, ...size, errors };
 }
 
-let code = 2;
-let browser;
-try {
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-  code = (await test(browser)) ? 0 : 1;
-} catch (error) {
-  console.error(`tests/browser: ${error.message}`);
-} finally {
-  await browser?.close();
-  server.kill();
-}
-process.exit(code);
+await run(test);

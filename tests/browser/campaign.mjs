@@ -1,16 +1,17 @@
-// Bad networks, restarts, hidden tabs, bad pages, memory and time: what a page of `examples/arena_web` must stand.
-// Prints one line of JSON for each case; the exit code is 1 if a case failed. Takes about 16 minutes.
+// Bad networks, restarts, hidden tabs, bad pages, memory and time: what a page of `examples/arena_web` must
+// stand. Prints one line of JSON for each case; the exit code is 1 if a case failed. Takes about 16 minutes.
 //
 //   npm install --prefix tests/browser
 //   node tests/browser/campaign.mjs PROGRAM [--only CASE,CASE] [--seconds N] [--minutes N]
 //
-// PROGRAM is the program of `examples/arena_web`. The cases that compare a page with a native client last N seconds,
-// and the case `memory` lasts N minutes.
+// PROGRAM is the program of `examples/arena_web`. The cases that compare a page with a native client last N
+// seconds, and the case `memory` lasts N minutes.
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { badPages } from "./bad_pages.mjs";
-import { compare, launch, launchWithRealTabs, load, open, start, startMatch, stopAll, watch, withoutGenerations } from "./arena.mjs";
+import { compare, load, open, startMatch, watch, withoutGenerations } from "./arena.mjs";
+import { launch, launchWithRealTabs, start, stopAll } from "./browser.mjs";
 import { openProxy } from "./proxy.mjs";
 
 const TICKS_PER_SECOND = 60;

@@ -1,7 +1,7 @@
 // Runs the client of the arena in this page, and shows what it has.
 //
-// `draw.js` draws. For tests, `arena_state()` returns all replicated values with their tick, and `arena_stats()`
-// what the client knows about its connection, both as JSON.
+// `draw.js` draws. For tests, `arena_state()` returns all replicated values with their tick, and
+// `arena_stats()` what the client knows about its connection, both as JSON.
 import init, { ArenaClient } from "./arena_page.js";
 import { draw } from "./draw.js";
 

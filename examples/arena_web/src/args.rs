@@ -57,7 +57,8 @@ pub(crate) struct Bevy {
     /// Let no bot play on the server.
     #[arg(long)]
     pub(crate) empty: bool,
-    /// Print a line of JSON when the page is ready, and then each second what the server knows about the match.
+    /// Print a line of JSON when the page is ready, and then each second what the server knows about the
+    /// match.
     #[arg(long)]
     pub(crate) json: bool,
 }

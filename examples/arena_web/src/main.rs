@@ -4,8 +4,8 @@
 //! cargo run --manifest-path examples/arena_web/Cargo.toml
 //! ```
 //!
-//! With `--features bevy -- bevy` it does the same with the game of `examples/bevy_arena`, whose page is in the
-//! folder `bevy_page`, and whose match `bevy.rs` runs.
+//! With `--features bevy -- bevy` it does the same with the game of `examples/bevy_arena`, whose page is in
+//! the folder `bevy_page`, and whose match `bevy.rs` runs.
 //!
 //! `bundle.rs` makes the page, `http.rs` serves it, and `venue.rs` runs the match. The page is in the folder
 //! `page`: its client is `page/src/lib.rs`, which `page/page.js` runs and `page/draw.js` draws. `watch.rs` is

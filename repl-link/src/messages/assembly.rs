@@ -154,9 +154,9 @@ impl Assembly {
         }
     }
 
-    /// Stores `parts`, each with its index, if these are all the missing parts of a bulk message. Then returns
-    /// the content of the message, without copying it. The message stays unfinished until one of these parts
-    /// is [taken](Self::take).
+    /// Stores `parts`, each with its index, if these are all the missing parts of a bulk message. Then
+    /// returns the content of the message, without copying it. The message stays unfinished until one of
+    /// these parts is [taken](Self::take).
     pub(super) fn complete_bulk(
         &mut self,
         key: (u16, u64),

@@ -323,8 +323,7 @@ impl QuicServer {
     fn answer(&mut self, now: Duration, handle: ConnectionHandle, origin: Option<&str>) {
         if !self.config.web_origins.contains(origin) {
             event!(DEBUG, ?origin, "a web page may not connect");
-            let why = "this server does not accept players from this web page: add the origin of the page to \
-                       `web_origins` in the `QuicConfig` of the server";
+            let why = "its origin is not in `web_origins` of the server's `QuicConfig`";
             self.refuse(now, handle, Count::Stranger, (REFUSED, why));
         } else if let Some(carrier) = self.port.engine.get_mut(handle) {
             carrier.accept_page();
